@@ -85,7 +85,7 @@ def main(argv: list[str]) -> int:
         factories={name: factories[name] for name in (QUICK["policies"] if options.quick else factories)},
         objectives=("balanced", "time", "cost"),
         horizons=QUICK["horizons"] if options.quick else HORIZONS,
-        seeds=min(options.seeds, QUICK["seeds"]) if options.quick else options.seeds,
+        seeds=range(min(options.seeds, QUICK["seeds"]) if options.quick else options.seeds),
     )
     result = hold(contest, jobs=options.jobs, backend="loky", track=track)
     played = replay.Played(contest, result, (source(files),))
@@ -129,7 +129,7 @@ def page(contest: Contest, result: Result, where: str) -> str:
         "## Replay",
         "",
         f"{stamp()}.",
-        f"{where}, {contest.seeds} replays of {runs} runs each.",
+        f"{where}, {len(contest.seeds)} replays of {runs} runs each.",
         "N = ...: cost of the first N runs / expected cost of N runs of the best configuration, ± standard error of the replays;",
         "per model: cost of all runs / models delivered; stopped: share of runs ended at twice the cheapest;",
         f"harm: share of replays more than 5% above never changing anything after {harm} runs.",

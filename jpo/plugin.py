@@ -115,8 +115,7 @@ def offered(name: str) -> Any | None:
 def from_package(group: str, name: str) -> Any | None:
     """What another package offers under an entry point, e.g. `jpo.engines`; None where none has the name.
 
-    Raises:
-        UsageError: JPO-E002, it cannot be imported.
+    Raises UsageError: JPO-E002, it cannot be imported.
     """
     from importlib.metadata import entry_points
 

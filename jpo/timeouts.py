@@ -64,12 +64,7 @@ def answer_of(
     if begun >= until:
         raise NoAnswerInTime(0.0)
     process = subprocess.Popen(  # noqa: S603 - whoever asks names a program, no shell
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-        start_new_session=True,
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, start_new_session=True
     )
     try:
         return _heard(process, begun, until, most_bytes)
@@ -118,9 +113,8 @@ def within(seconds: float, calls: Sequence[Callable[[], T]]) -> list[T]:
 
     What one raises is raised when all are over.
 
-    Raises:
-        NoAnswerInTime: not all are over by then. Programs that the others have started are ended (Linux); they go on in threads
-            that end with this process at the latest.
+    Raises NoAnswerInTime: not all are over by then. Programs that the others have started are ended (Linux); they go on in
+    threads that end with this process at the latest.
     """
     import threading  # where an engine is asked alone: `jpo suggest` starts without them
     from multiprocessing import TimeoutError as NotInTime

@@ -14,4 +14,4 @@ def noisy(name: str, *seconds: float) -> Trace:
 
 def small_contest() -> Contest:
     makes = {name: POLICIES[name] for name in ("random", "hillclimb")}
-    return Contest((noisy("one", 9.0, 6.0, 3.0), noisy("two", 4.0, 5.0)), makes, ("time", "balanced"), (2, 4), seeds=7)
+    return Contest((noisy("one", 9.0, 6.0, 3.0), noisy("two", 4.0, 5.0)), makes, ("time", "balanced"), (2, 4), seeds=range(7))

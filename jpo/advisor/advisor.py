@@ -201,8 +201,7 @@ class Advisor:
 
         Runs may contradict each other: equal ones that differ widely make the forecast wide. A duration of 0 is none.
 
-        Raises:
-            UsageError: JPO-E720, a parameter that the space does not know; one that is left out had today's value.
+        Raises UsageError: JPO-E720, a parameter that the space does not know; one that is left out had today's value.
         """
         if not isinstance(outcome, Outcome):
             raise UsageError("tell", f"was given {outcome!r:.80}", "give an Outcome", code="JPO-E720")

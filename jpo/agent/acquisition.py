@@ -104,10 +104,8 @@ def acquisition_values(
 def log_objective(belief: Belief, preference: Preference, reference: int) -> Floats:
     """Log objective of every particle, shape (J, K); what no run has measured has no say, whatever the simulator thinks.
 
-    Args:
-        reference: row of the values before the agent's first change: against its validation loss a model is worse. Against
-            today's, each change might add what is tolerated; in simulated jobs cost was 4% higher then, and harm half as frequent
-            again.
+    `reference`: row of the values before the agent's first change: against its validation loss a model is worse. Against today's,
+    each change might add what is tolerated; in simulated jobs cost was 4% higher then, and harm half as frequent again.
     """
     nothing = np.zeros((1, 1))  # broadcast: half of the time of an answer would go into zeros
     loss = nothing if belief.val_loss is None else belief.log_loss - belief.log_loss[:, [reference]]

@@ -98,13 +98,7 @@ class Allowed:
 
 
 def propose_candidates(
-    current: Parameters,
-    runs: Sequence[Run],
-    allowed: Allowed,
-    *,
-    log_rate: Rate,
-    limit: int = 200,
-    siblings: Sequence[Run] = (),
+    current: Parameters, runs: Sequence[Run], allowed: Allowed, *, log_rate: Rate, limit: int = 200, siblings: Sequence[Run] = ()
 ) -> Candidates:
     """Candidate set: the configurations between which the agent chooses.
 

@@ -37,12 +37,10 @@ def failed_like(incumbent: Floats) -> Floats:
 def reward_vector(run: Run, reference: Run, log_rate: float) -> Floats:
     """Reward vector of a run that ended well, compared with the reference run.
 
-    Args:
-        log_rate: natural log of the run's price per hour relative to the reference's; used where a cost is not measured. Where an
-            hour costs the same (0), the energy says what differs.
+    `log_rate`: natural log of the run's price per hour relative to the reference's; used where a cost is not measured. Where an
+    hour costs the same (0), the energy says what differs.
 
-    Returns:
-        Shape (6,); NaN where one of the two has no measurement above zero.
+    Returns shape (6,); NaN where one of the two has no measurement above zero.
     """
     ours, theirs = run.outcome, reference.outcome
     time = _log_ratio(ours.duration_seconds, theirs.duration_seconds)
@@ -66,8 +64,7 @@ def regret_reward(vectors: Floats, preference: Preference, best: Floats | float)
         vectors: shape (..., 6).
         best: log objective of the best known configuration under the same preference; in simulation the optimum itself.
 
-    Returns:
-        Shape (...), in -WORST..0; NaN where the objective is not known.
+    Returns shape (...), in -WORST..0; NaN where the objective is not known.
     """
     regret = np.expm1(objective(vectors, preference) - best) + OVERSPENT * vectors[..., 5] * np.exp(-best)
     reward: Floats = -np.clip(regret, 0.0, WORST)

@@ -42,11 +42,7 @@ def seal(tensors: Mapping[str, NDArray[Any]], header: Mapping[str, object]) -> b
 
 
 def unseal(data: bytes, place: str = PLACE, remedy: str = REMEDY) -> tuple[Tensors, dict[str, Any]]:
-    """Read what `seal` wrote.
-
-    Raises:
-        StoreError: JPO-E601 if this is no sealed file, or not every byte is as it was written.
-    """
+    """Read what `seal` wrote. Raises StoreError: JPO-E601 if this is no sealed file, or not every byte is as it was written."""
     start = data.find(SEAL) + len(SEAL)
     digest = data[start : start + 64]
     if start < len(SEAL) or hashlib.sha256(data[:start] + BLANK + data[start + 64 :]).hexdigest().encode() != digest:
@@ -62,8 +58,7 @@ def unseal(data: bytes, place: str = PLACE, remedy: str = REMEDY) -> tuple[Tenso
 def unseal_agent(data: bytes) -> tuple[Tensors, dict[str, Any]]:
     """A saved agent's tensors, and what it says of itself, e.g. `progress` and `updates`; without torch.
 
-    Raises:
-        StoreError: JPO-E601 like `unseal`; JPO-E603 if another version of the agent wrote it.
+    Raises StoreError: JPO-E601 like `unseal`; JPO-E603 if another version of the agent wrote it.
     """
     tensors, header = unseal(data)
     known = widened_to_schema(tensors, header)

@@ -86,11 +86,9 @@ def seconds_until(option: str, text: str, now: float) -> float:
 
     Raises UsageError: JPO-E305, it is neither, has no time zone, or is past.
     """
-    from jpo.project.durations import seconds
+    from jpo.project.durations import seconds_or_nan
 
-    try:
-        left = seconds(text)
-    except ValueError:
+    if math.isnan(left := seconds_or_nan(text)):
         left = _moment(option, text) - now
     if not (math.isfinite(left) and left > 0):
         raise UsageError(option, f"{text!r:.80} leaves no time", "write e.g. 6h, or a moment to come", code="JPO-E305")
@@ -99,12 +97,9 @@ def seconds_until(option: str, text: str, now: float) -> float:
 
 def duration(option: str, text: str) -> float:
     """The seconds of '6h' or '90 min'; UsageError JPO-E305 for what is none, or not above 0."""
-    from jpo.project.durations import seconds
+    from jpo.project.durations import seconds_or_nan
 
-    try:
-        found = seconds(text)
-    except ValueError:
-        found = math.nan
+    found = seconds_or_nan(text)
     if not 0 < found < math.inf:
         raise UsageError(option, f"{text!r:.80} is no duration", f"write e.g. {option} 6h", code="JPO-E305")
     return found

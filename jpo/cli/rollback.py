@@ -57,14 +57,7 @@ def rollback(
     settings = load_settings(given, toml, {})
     now = time.time()
     wanted = command.RollbackOptions(
-        suggestion_id=new_id(now),
-        now=now,
-        before=suggestion_id,
-        pin_days=pin_days,
-        unpin=unpin,
-        force=force,
-        dry_run=dry_run,
-        diff=diff,
+        new_id(now), now, suggestion_id, pin_days, unpin=unpin, force=force, dry_run=dry_run, diff=diff
     )
     report = command.rollback(config_of(given, settings), settings, wanted)
     output.show(suggestion, report, on_record=not dry_run)

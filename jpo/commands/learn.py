@@ -58,8 +58,7 @@ def learn(path: Path, settings: LoadedSettings, options: LearnOptions, track: Tr
         known, request = known_on_record(job)
         learnt, disturbed = by_and_by(store, identity, known, request, options)
         lines = [learnt_line(identity, learnt, options), *remarks(learnt, request, runs=len(known.runs))]
-        lines += [DISTURBED] if disturbed else []
-        return [*lines, tested_line(store, request, options, track)]
+        return [*lines, *([DISTURBED] if disturbed else []), tested_line(store, request, options, track)]
 
 
 def learn_after_suggestion(path: Path, settings: LoadedSettings, *, now: float, seed: int) -> str:
@@ -218,8 +217,7 @@ def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: 
     except OSError as error:
         raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another file", code="JPO-E307") from error
     lines = [f"going on from {part}"] if begun else []
-    lines += [f"{path}: {len(file)} bytes", *(verdicts(test) if test else ())]
-    return lines
+    return [*lines, f"{path}: {len(file)} bytes", *(verdicts(test) if test else ())]
 
 
 def put(path: Path, data: bytes) -> None:

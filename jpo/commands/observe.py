@@ -10,7 +10,7 @@ from jpo.errors import UsageError
 from jpo.files.reading import number
 from jpo.project.checkout.in_force import job_as_run
 from jpo.project.collect import collect
-from jpo.project.durations import seconds
+from jpo.project.durations import seconds_or_nan
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history, open_project, own_direction
 from jpo.project.sources import own_names
@@ -39,10 +39,7 @@ def ask_sources(config: Path, settings: LoadedSettings, *, now: float, offline: 
 
 def seconds_back(again: str, *, offline: bool, alone: bool) -> float:
     """The seconds that --again means; it asks a server, so neither --offline nor a run or log goes with it."""
-    try:
-        back = seconds(again)
-    except ValueError:
-        back = math.nan
+    back = seconds_or_nan(again)
     if not 0 < back < math.inf:
         raise UsageError("--again", f"{again!r:.80} is no time to look back", "write e.g. --again 30d", code="JPO-E306")
     if offline or not alone:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from jpo.cost import usd_of_text
 from jpo.errors import UsageError
-from jpo.files.reading import number
+from jpo.files.reading import number_or_nan
 from jpo.learning.serving import policy_for
 from jpo.optimizer.pareto.choices import choices_of
 from jpo.optimizer.pareto.front import Front
 from jpo.optimizer.pareto.tradeoff import OBJECTIVES, axes_of, front_of
 from jpo.project.collect import collect, with_doubts_noted
-from jpo.project.durations import seconds
+from jpo.project.durations import seconds_or_nan
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project, own_metrics
 from jpo.project.request import request_of
@@ -34,8 +34,7 @@ def pareto(
             known time and what else is.
         reference: "time=6h,cost=20"; what it leaves out, or None: a tenth beyond the worst measured point.
 
-    Raises:
-        UsageError: JPO-E831 the objectives, JPO-E832 or JPO-E803 the reference point, JPO-E833 a front of cost without prices.
+    Raises UsageError: JPO-E831 the objectives, JPO-E832 or JPO-E803 the reference point, JPO-E833 a front of cost without prices.
     """
     names = None if objectives is None else named(objectives, (*OBJECTIVES, *own_metrics(settings)))
     with open_project(path, settings, now=now, read_only=True) as job:
@@ -73,10 +72,8 @@ def limits_in(reference: str, axes: Mapping[str, str], currency: Currency) -> di
 
 def limit(name: str, text: str) -> float:
     """One value of the reference point, in the quantity's unit."""
-    try:
-        value = seconds(text) if name == "time" else number(text.removesuffix("%").strip()) / (100 if "%" in text else 1)
-    except ValueError:
-        value = math.nan
+    value = number_or_nan(text.removesuffix("%").strip()) / (100 if "%" in text else 1)
+    value = seconds_or_nan(text) if name == "time" else value
     if (
         not math.isfinite(value)
         or (name == "time" and value <= 0)

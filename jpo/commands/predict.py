@@ -67,8 +67,7 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     if question.deadline_seconds is not None or budget is not None:
         ahead = queue.waits_for(request.current, lambda: [*configurations, *admissible_of(surrogate.candidates)])
         rows, answer = answer_to(question, Bounds(question.deadline_seconds, budget, currency, ahead), rows, basis)
-    expected = [(row.parameters, row.expected.forecast) for row in rows]
-    ends = queue.ends(expected, now=now)
+    ends = queue.ends([(row.parameters, row.expected.forecast) for row in rows], now=now)
     rows = tuple(replace(row, queued=end) for row, end in zip(rows, ends, strict=True))
     noted = known.evidence.noting((*warnings(rows, basis), *verdicts(rows, request), *pin_notes(workload)))
     return Prediction(path, workload.identity, len(known.runs), rows, noted, answer, currency)

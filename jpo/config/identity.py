@@ -23,8 +23,7 @@ def find_identity(options: Sequence[IniOption], names: OptionNames, references: 
     """The identity of the job; of the well-known names, the most usual one in the file counts, and its values must agree.
     Where none is there, a section of such a name counts that has a `name`.
 
-    Raises:
-        UsageError: one is missing, unclear or no plain name.
+    Raises UsageError: one is missing, unclear or no plain name.
     """
     labels = {part: _find(part, options, names, references, place) for part in ("dataset", "model", "framework")}
     missing = [part for part, label in labels.items() if not label]

@@ -52,8 +52,7 @@ def read(
         today: `jpo: ignore until` holds before its date.
         content: what is read in place of the file; None: the file.
 
-    Raises:
-        UsageError: the file cannot be read, is ambiguous, has no identity or nothing to tune.
+    Raises UsageError: the file cannot be read, is ambiguous, has no identity or nothing to tune.
     """
     data, place = contents(path) if content is None else content, str(path)
     source = decode(data, place)

@@ -71,8 +71,7 @@ def _similar(path: Path) -> str:
 def decode(data: bytes, place: str) -> Source:
     """Text of bytes: UTF-8 with or without BOM, else latin-1, in which every byte is a character.
 
-    Raises:
-        UsageError: empty, UTF-16 or UTF-32, a NUL byte, or blanks on which configparser would hang.
+    Raises UsageError: empty, UTF-16 or UTF-32, a NUL byte, or blanks on which configparser would hang.
     """
     if not data.strip(codecs.BOM_UTF8 + b" \t\r\n"):
         raise UsageError(place, "is empty", "write the training job's parameters into it", code="JPO-E202")

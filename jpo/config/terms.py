@@ -41,8 +41,7 @@ def in_terms(found: Mapping[str, Found | None], keys: Mapping[str, str], place: 
         found: by the names of PARAMETERS and COUNTS, and of the team's own parameters.
         keys: what jpo.toml names; of two options for one quantity, the one it names counts.
 
-    Raises:
-        UsageError: JPO-E206, the file says a quantity in both terms.
+    Raises UsageError: JPO-E206, the file says a quantity in both terms.
     """
     here = {name: one for name, one in found.items() if one}
     for total, term in TOTALS.items():

@@ -25,8 +25,7 @@ def format_value(parameter: Parameter, value: float) -> str:
         parameter: as read. Its value and text together give the unit, also when the option's name says it (memory_mb).
         value: finite, in JPO's unit (memory in GiB).
 
-    Raises:
-        ValueError: a fraction for a parameter that is a whole number, a number for a word.
+    Raises ValueError: a fraction for a parameter that is a whole number, a number for a word.
     """
     if quoted := QUOTED.fullmatch(parameter.text):
         return f"{quoted[1]}{format_value(replace(parameter, text=quoted[2].strip()), value)}{quoted[1]}"

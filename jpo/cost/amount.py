@@ -14,8 +14,7 @@ _AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:([A-Za-z]{3})\s*)?", re.ASC
 def usd_of_text(text: str, currency: Currency, *, option: str) -> float:
     """The USD of an amount: '20' or '20USD' -> 20.0; '20EUR' is converted where EUR is the currency of [prices].
 
-    Raises:
-        UsageError: JPO-E803, not an amount above 0, or a currency whose rate jpo.toml does not state.
+    Raises UsageError: JPO-E803, not an amount above 0, or a currency whose rate jpo.toml does not state.
     """
     match = _AMOUNT.fullmatch(text)
     amount = float(match[1]) if match else math.nan

@@ -111,12 +111,9 @@ def as_csv(instances: Sequence[Instance]) -> str:
 def select(instances: Sequence[Instance], *, region: str | None, gpu_type: str | None, place: str) -> tuple[Instance, ...]:
     """The instances of one region; with a GPU type, those with such GPUs and those without any.
 
-    Args:
-        region: None: the only one in the catalogue.
-        place: where region and type are named, for messages.
+    `region`: None: the only one in the catalogue; `place`: where region and type are named, for messages.
 
-    Raises:
-        UsageError: JPO-E801, the catalogue does not have the region or the type, or has several regions; names those it has.
+    Raises UsageError: JPO-E801, the catalogue does not have the region or the type, or has several regions; names those it has.
     """
     regions = list(dict.fromkeys(instance.region for instance in instances))
     if region is None and len(regions) > 1:

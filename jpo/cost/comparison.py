@@ -103,8 +103,7 @@ class TradeOff:
 def trade_off(now: Forecast, then: Forecast, usd_per_saved_hour: float | None) -> TradeOff | None:
     """The trade-off between today's values and others.
 
-    Returns:
-        None where an hour's worth or a forecast is not known, or one of the two is better in both, or not different in one.
+    Returns None where an hour's worth or a forecast is not known, or one of the two is better in both, or not different in one.
     """
     if usd_per_saved_hour is None or not (now.duration_seconds and then.duration_seconds and now.cost_usd and then.cost_usd):
         return None

@@ -59,8 +59,7 @@ class Prices:
 def usd_per_hour(parameters: Mapping[str, float], prices: Prices, *, power_watts: float | None = None) -> float | None:
     """Price of one hour of a configuration.
 
-    Args:
-        power_watts: mean electric power of such a run, where it was measured; None: the price is without energy.
+    `power_watts`: mean electric power of such a run, where it was measured; None: the price is without energy.
 
     Returns:
         None when it uses GPUs without a price, has no resource with a price, fits into no instance, or its spot price is unknown.

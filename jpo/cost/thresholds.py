@@ -99,24 +99,22 @@ def next_run_bound(values: Sequence[float], share: float, *, at_most: bool) -> f
 
 
 def student_quantile(share: float, freedom: int) -> float:
-    """The quantile of Student's t at a probability of at least 0.5, by bisection of the angle whose tangent is t / sqrt(freedom).
-
-    Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4 (finite sums for whole degrees).
-    """
+    """The quantile of Student's t at a probability of at least 0.5; bisected is the angle whose tangent is t / sqrt(freedom)."""
     freedom = min(freedom, MOST_FREEDOM)
     low, high = 0.0, math.pi / 2
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if _within(middle, freedom) < 2 * share - 1 else (low, middle)
+        low, high = (middle, high) if within(middle, freedom) < 2 * share - 1 else (low, middle)
     return math.sqrt(freedom) * math.tan((low + high) / 2)
 
 
-def _within(angle: float, freedom: int) -> float:
-    """P(|T| < sqrt(freedom) tan(angle))."""
+def within(angle: float, freedom: int) -> float:
+    """P(|T| < sqrt(freedom) tan(angle)) of a Student's t with whole degrees of freedom.
+
+    Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4 (finite sums).
+    """
     odd, cosine = freedom % 2, math.cos(angle)
-    if freedom == 1:
-        return 2 * angle / math.pi
-    term = total = cosine if odd else 1.0
+    term = total = 0.0 if freedom == 1 else cosine if odd else 1.0
     for k in range(3 if odd else 2, freedom - 1, 2):
         term *= cosine**2 * (k - 1) / k
         total += term

@@ -17,8 +17,7 @@ OPEN_FILES = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/self/fd/\d+")
 def followed(path: Path) -> Path:
     """The file itself, which need not exist, with all links on the way followed.
 
-    Raises:
-        OSError: ELOOP, or EPERM where a link leads out of the project; its `strerror` says where to.
+    Raises OSError: ELOOP, or EPERM where a link leads out of the project; its `strerror` says where to.
     """
     target, project = Path(os.path.realpath(path)), project_of(path)
     if target.is_symlink():  # realpath gives up on a circle of links

@@ -174,8 +174,7 @@ def number(text: str) -> float:
     What Python would read as well is none ("٣٢", "3_2", " 32 ", "+5"): a text that a person or another
     program reads as something else must not become a value.
 
-    Raises:
-        ValueError: it is none, is longer than LONGEST_NUMBER, or is too large for a float (1e400 is not infinity).
+    Raises ValueError: it is none, is longer than LONGEST_NUMBER, or is too large for a float (1e400 is not infinity).
     """
     if len(text) <= LONGEST_NUMBER:
         if FINITE.fullmatch(text):

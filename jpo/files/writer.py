@@ -36,9 +36,7 @@ def whole(file: Path, *, mode: int | None = None, over: bool = True, remedy: str
         mode: permissions; None: the rights of the file that it replaces, else those of any new file.
         over: whether it may replace one.
 
-    Raises:
-        FileExistsError: without `over`, there is a file already.
-        UsageError: JPO-E307, it cannot be written.
+    Raises FileExistsError: without `over`, there is a file already; UsageError: JPO-E307, it cannot be written.
     """
     try:
         target = file if is_open_already(file) else followed(file)
@@ -123,8 +121,7 @@ def successor(
 def refuse_write_protected(target: Path) -> None:
     """Refuse a file that this process may not write: a rename would replace it too, against its owner's wish.
 
-    Raises:
-        PermissionError: it is write-protected for everyone (root included), or for this user.
+    Raises PermissionError: it is write-protected for everyone (root included), or for this user.
     """
     if not stat.S_IMODE(target.stat().st_mode) & 0o222 or not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "is write-protected", str(target))

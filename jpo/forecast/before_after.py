@@ -163,7 +163,9 @@ def _compared(
         change = Interval(*(0.0 if abs(end) <= rounding else end for end in (change.mean, change.low, change.high)))
     if kind == "ratio":
         before, after = (None if mean is None else math.exp(mean) for mean in means)
-        change = change and Interval(*(_exp(log) for log in (change.mean, change.low, change.high)))
+        change = change and Interval(
+            *(math.exp(min(max(log, -WIDEST), WIDEST)) for log in (change.mean, change.low, change.high))
+        )
     return BeforeAfter(quantity, kind, before, after, *runs, change, word)
 
 
@@ -183,10 +185,6 @@ def compare_shares(quantity: str, before: Sequence[bool], after: Sequence[bool])
         change = Interval(difference, low, high)
     word = _word(change, ROUNDING, more_is_better=False)
     return BeforeAfter(quantity, "difference", share_before, share_after, len(before), len(after), change, word)
-
-
-def _exp(log: float) -> float:
-    return math.exp(min(max(log, -WIDEST), WIDEST))
 
 
 def _difference(before: Floats, after: Floats, seed: int) -> Interval:

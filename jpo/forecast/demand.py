@@ -18,14 +18,7 @@ import numpy as np
 from jpo.forecast.discrepancy import REACH
 from jpo.forecast.ensemble import VAGUE
 from jpo.forecast.evidence.duration import NOISE_RUNS
-from jpo.forecast.measurements import (
-    WIDEST,
-    CandidateRun,
-    Measurements,
-    measurements_of,
-    runs_at_candidates,
-    within_reach,
-)
+from jpo.forecast.measurements import WIDEST, CandidateRun, Measurements, measurements_of, runs_at_candidates, within_reach
 from jpo.records import HALF_WIDTH, Candidates, Run, RunStatus
 
 if TYPE_CHECKING:

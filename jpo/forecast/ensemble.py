@@ -37,8 +37,7 @@ def conditioned(
         lower_bounds: from stopped runs; they lift the members that are below, and what correlates with them.
         discrepancy: as for simulated jobs, so that the likelihoods of both kinds can be compared; only its noise adjusts.
 
-    Returns:
-        `log_likelihood` is that of the members before they were conditioned.
+    `log_likelihood` is that of the members before they were conditioned.
 
     Source: Evensen, "The Ensemble Kalman Filter", Ocean Dynamics 2003; for Gaussian processes Wilson et al., "Efficiently
     Sampling Functions from Gaussian Process Posteriors", ICML 2020 (Matheron's rule).

@@ -84,8 +84,7 @@ def export_lines(store: Store, *, written_by: str) -> Iterator[str]:
 def import_lines(store: Store, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
     """Import an export into a store, which must be empty: all of it or nothing. Returns the number of rows by table.
 
-    Raises:
-        StoreError: JPO-E515, it is not empty; JPO-E516, a line is bad (`place:line`); JPO-E511, the audit chain is broken.
+    Raises StoreError: JPO-E515, it is not empty; JPO-E516, a line is bad (`place:line`); JPO-E511, the audit chain is broken.
     """
     with store.database.alone():
         counts, verification = _put_all(store.database, lines, place), verify(store)
@@ -119,8 +118,7 @@ def _put_all(database: Database, lines: Iterable[bytes], place: str) -> Mapping[
 def read_lines(file: BinaryIO, place: str) -> Iterator[bytes]:
     """The lines of a file, unpacked if it is gzip; one at a time is held in memory.
 
-    Raises:
-        StoreError: JPO-E516, a line is too long or the file is damaged.
+    Raises StoreError: JPO-E516, a line is too long or the file is damaged.
     """
     packed = file.peek(2)[:2] == b"\x1f\x8b" if hasattr(file, "peek") else False
     number, size = 1, 0

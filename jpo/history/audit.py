@@ -155,11 +155,9 @@ def unnumbered(row: AuditRow) -> str:
 def verify(store: AuditSource, *, expected_head: str | None = None) -> Verification:
     """Verify the chain from its first record on, and name the first bad one.
 
-    Args:
-        expected_head: an anchor: a hash that was the log's head once. Without one, records missing at the end are not noticed.
+    `expected_head`: an anchor: a hash that was the log's head once. Without one, records missing at the end are not noticed.
 
-    Raises:
-        StoreError: the store cannot be read.
+    Raises StoreError: the store cannot be read.
     """
     records, head, anchored = 0, GENESIS, 0 if expected_head == GENESIS else None
     for row in store.audit_rows():
@@ -186,11 +184,7 @@ def _fault(row: AuditRow, expected_number: int, head: str) -> str | None:
 
 
 def read_row(row: AuditRow) -> AuditRecord:
-    """The record of a row.
-
-    Raises:
-        StoreError: JPO-E502, the row is damaged.
-    """
+    """The record of a row. Raises StoreError: JPO-E502, the row is damaged."""
     try:
         job = (row.model or "", row.framework or "", row.hardware or None)
         identity = None if row.dataset is None else Identity(row.dataset, *job)

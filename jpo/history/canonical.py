@@ -21,8 +21,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 def canonical(value: object) -> str:
     """The one JSON text of a value made of records, mappings, sequences, texts and numbers.
 
-    Raises:
-        StoreError: JPO-E508, a number is not finite or a type has no JSON form.
+    Raises StoreError: JPO-E508, a number is not finite or a type has no JSON form.
     """
     try:
         return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -21,8 +21,7 @@ def copy(source: Database, target: Database) -> None:
 class CopyOnWrite:
     """A Database (database.py) over two: `source`, which is only read, and `memory`, empty until something is changed.
 
-    Args:
-        copied: copies all of the first into the second.
+    `copied`: copies all of the first into the second.
     """
 
     def __init__(self, source: Database, memory: Database, copied: Callable[[Database, Database], None] = copy) -> None:

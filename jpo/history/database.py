@@ -40,8 +40,7 @@ class Link(NamedTuple):
 class Changes:
     """What a transaction changes, in this order, all at its end: statements with their values, and links of the audit log.
 
-    Attributes:
-        chained: the links as they stand in the log; known after the transaction.
+    `chained`: the links as they stand in the log; known after the transaction.
     """
 
     steps: list[tuple[str, Mapping[str, object]] | Link] = field(default_factory=list)
@@ -68,12 +67,10 @@ class Database(Protocol):
     def transaction(self, *subjects: str) -> AbstractContextManager[Changes]:
         """A transaction: all changes are on disk after it, or none.
 
-        Args:
-            subjects: what is read in the block so that it is still true when the changes are made, e.g. a workload: others who
-                name one of these wait. Without any, only the changes themselves take turns with those of others.
+        `subjects`: what is read in the block so that it is still true when the changes are made, e.g. a workload: others who name
+        one of these wait. Without any, only the changes themselves take turns with those of others.
 
-        Raises:
-            StoreError: also JPO-E523, whether the changes are on disk is not known.
+        Raises StoreError: also JPO-E523, whether the changes are on disk is not known.
         """
 
     def alone(self) -> AbstractContextManager[None]:

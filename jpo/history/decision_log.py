@@ -30,8 +30,7 @@ def limited(limit: int | None, identity: Identity | None = None) -> Columns:
 class DecisionLog:
     """Suggestions and the audit log in a database, which it closes at the end of a `with` statement.
 
-    Args:
-        author: who uses it and where; when not empty, every record's data holds it as "by".
+    `author`: who uses it and where; when not empty, every record's data holds it as "by".
     """
 
     def __init__(self, database: Database, *, author: Mapping[str, str]) -> None:
@@ -48,8 +47,7 @@ class DecisionLog:
             source_digest: SHA-256 (hex) of the file's bytes as they were read.
             planned_digest: of the bytes that are to be written; None if there is nothing to write.
 
-        Raises:
-            StoreError: also JPO-E508, the id is on record.
+        Raises StoreError: also JPO-E508, the id is on record.
         """
         with self.database.transaction() as changes:
             changes.add(insert_into("suggestions", SUGGESTION_COLUMNS, numbered=True), suggestion_columns(suggestion))
@@ -74,8 +72,7 @@ class DecisionLog:
     def as_recorded(self, identity: Identity, *, since: str | None = None) -> tuple[Suggestion, ...]:
         """Suggestions of one workload in the order in which they went on record, even if clocks differed.
 
-        Args:
-            since: from the one with this id on; none if it is not on record.
+        `since`: from the one with this id on; none if it is not on record.
         """
         start = "AND number >= (SELECT number FROM suggestions WHERE suggestion_id = :since)" if since else ""
         return self._made(f"AND {OF_WORKLOAD} {start} ORDER BY number", {**identity_columns(identity), "since": since})
@@ -120,11 +117,7 @@ class DecisionLog:
         return [event for event in events if event.data.get("suggestion_id") == made.suggestion_id]
 
     def suggestion(self, suggestion_id: str) -> Suggestion:
-        """The suggestion, equal to the one that was appended.
-
-        Raises:
-            UsageError: JPO-E507, it is not on record.
-        """
+        """The suggestion, equal to the one that was appended. Raises UsageError: JPO-E507, it is not on record."""
         found = self._suggestions("SELECT * FROM suggestions WHERE suggestion_id = :id", {"id": suggestion_id})
         if not found:
             raise UsageError("history", f"suggestion {suggestion_id!r} is not on record", "see `jpo history`", code="JPO-E507")

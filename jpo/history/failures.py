@@ -45,8 +45,7 @@ _CAUSES = {
 def reported(place: str) -> Iterator[None]:
     """Turn every sqlite3.Error of the block into a StoreError.
 
-    Raises:
-        StoreError: JPO-E501 to E504, E508 by cause; E599 for what SQLite alone can explain.
+    Raises StoreError: JPO-E501 to E504, E508 by cause; E599 for what SQLite alone can explain.
     """
     try:
         yield

@@ -37,9 +37,7 @@ class Spread:
 class Configuration:
     """A configuration that ran.
 
-    Attributes:
-        runs, failed: how many runs ended well with it, and how many did not.
-        medians: by quantity, over those that ended well.
+    `runs`, `failed`: how many runs ended well with it, and how many did not; `medians`: by quantity, over those that ended well.
     """
 
     parameters: Mapping[str, float]

@@ -22,9 +22,7 @@ class RecordedRun:
 class Reading(NamedTuple):
     """How far a source has been read for a workload.
 
-    Attributes:
-        read_until: unix seconds.
-        passed_over: by id of a run that was seen and not recorded, unix seconds of that look.
+    `read_until`: unix seconds; `passed_over`: by id of a run that was seen and not recorded, unix seconds of that look.
     """
 
     read_until: float
@@ -51,9 +49,7 @@ def additions(
 ) -> list[RecordedRun]:
     """What is to go on record: each report that is new, or adds something, as the run stands on record after it.
 
-    Args:
-        known: what is on record of these runs.
-        suggestion_behind: id of the suggestion that a run followed.
+    `known`: what is on record of these runs; `suggestion_behind`: id of the suggestion that a run followed.
     """
     latest, added = dict(known), []
     for report in reports:

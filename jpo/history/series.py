@@ -21,11 +21,7 @@ _BITS = 2**64
 
 
 def pack(times: Sequence[float], values: Sequence[float]) -> bytes:
-    """Times and values as bytes.
-
-    Raises:
-        StoreError: JPO-E508, more than MAX_SAMPLES.
-    """
+    """Times and values as bytes. Raises StoreError: JPO-E508, more than MAX_SAMPLES."""
     n = len(times)
     if n > MAX_SAMPLES:
         finding = f"{n} samples of one run cannot be recorded"
@@ -38,8 +34,7 @@ def pack(times: Sequence[float], values: Sequence[float]) -> bytes:
 def unpack(packed: bytes) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The times and values of `pack`, with memory bounded by MAX_SAMPLES for any bytes.
 
-    Raises:
-        ValueError: they are not what `pack` writes.
+    Raises ValueError: they are not what `pack` writes.
     """
     if packed[:1] != FORMAT:
         raise ValueError("samples are in a format that this version does not know")

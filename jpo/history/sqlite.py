@@ -124,12 +124,9 @@ def open_database(path: Path | None, place: str, timeout_seconds: float, deadlin
 
     A missing file is created, readable by its owner alone, and so is its folder. A file of zero length is a new database.
 
-    Args:
-        timeout_seconds: for one lock of another process.
-        deadline_seconds: for all of them together.
+    `timeout_seconds`: for one lock of another process; `deadline_seconds`: for all of them together.
 
-    Raises:
-        StoreError: it cannot be created, opened, read or migrated.
+    Raises StoreError: it cannot be created, opened, read or migrated.
     """
     if path is not None:
         with reachable(place):
@@ -144,8 +141,7 @@ def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_se
 
     Empty when there is no file. One of an older version, or whose folder cannot be written, is copied at once.
 
-    Raises:
-        StoreError: the file exists but cannot be read.
+    Raises StoreError: the file exists but cannot be read.
     """
     with reachable(place):
         exists = path is not None and path.exists()

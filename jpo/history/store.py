@@ -66,8 +66,7 @@ class Store(DecisionLog):
             identity, source: whose watermark moves to `finished.watermark`, with what it passed over; it never moves back, nor
                 after a partial answer, nor when one of the two is None. A source that is a server names its address.
 
-        Returns:
-            The runs, as recorded, that were new or gained something: those to learn from. Empty when all was known.
+        Returns the runs, as recorded, that were new or gained something: those to learn from. Empty when all was known.
         """
         about = identity if identity and source and finished.complete and finished.watermark is not None else None
         known = self._known(finished.runs)
@@ -203,8 +202,7 @@ class Store(DecisionLog):
         With an audit record "forgotten" in the same transaction if there was anything to delete. What a source says of a run
         from before is not recorded any more.
 
-        Args:
-            newest: how many of the newest stay in any case.
+        `newest`: how many of the newest stay in any case.
         """
         with self.database.transaction(_job(identity)) as changes:
             followed = {made.suggestion_id for made in self.suggestions_of(identity, limit=forget.SUGGESTIONS)}
@@ -226,11 +224,9 @@ class Store(DecisionLog):
     def save_agent(self, name: str, state: bytes, *, expected_version: int, event: AuditEvent | None = None) -> int:
         """Save an agent's state if no other process did since `expected_version` was loaded (0: there was none); the new version.
 
-        Args:
-            event: for the audit log, in the same transaction.
+        `event`: for the audit log, in the same transaction.
 
-        Raises:
-            StoreError: JPO-E506, another process saved one meanwhile: load it and learn again.
+        Raises StoreError: JPO-E506, another process saved one meanwhile: load it and learn again.
         """
         with self.database.transaction(f"agent {name}") as changes:
             saved = self.database.rows("SELECT version FROM agents WHERE name = :name", {"name": name})

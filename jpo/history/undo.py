@@ -106,8 +106,7 @@ def on_probation(store: Store, workload: Workload, runs: Sequence[Run], reaches:
     What a user has set is the user's to undo, and so is a value that is under another key now, where the old text may mean
     another unit. The same step is undone once: a user who takes it again knows its effect.
 
-    Args:
-        reaches: of parameters that runs do not take as config.ini gives them.
+    `reaches`: of parameters that runs do not take as config.ini gives them.
     """
     now = workload.current
     effective = took_effect(about(store.suggestions_of(workload.identity, limit=LOOKED_BACK), workload.checkout), now)

@@ -28,8 +28,7 @@ SENTENCES: Mapping[Fate, str] = {
 def fate(made: AuditRecord, content: bytes | None) -> Fate:
     """What became of a change, by the bytes of its config.ini as it is now; None: it cannot be read.
 
-    Args:
-        made: the record of the suggestion.
+    `made`: the record of the suggestion.
     """
     if content is None:
         return "missing"
@@ -40,11 +39,7 @@ def fate(made: AuditRecord, content: bytes | None) -> Fate:
 
 
 def in_words(made: AuditRecord, read: Callable[[str], bytes | None]) -> str:
-    """What became of a change, in a sentence.
-
-    Args:
-        read: the bytes of a config.ini by its path, None if it cannot be read.
-    """
+    """What became of a change, in a sentence; `read`: the bytes of a config.ini by its path, None if it cannot be read."""
     config = str(made.data.get("config", "config.ini"))
     return SENTENCES[fate(made, read(config))].format(config=config)
 

@@ -64,9 +64,8 @@ def stationary(candidates: Candidates, _truth: Draws, preference: Preference, _r
 def drift(candidates: Candidates, truth: Draws, preference: Preference, rng: np.random.Generator) -> Script:
     """Data grow and hardware changes as in jpo/simulate/drift.py; in 70% of the jobs the optimum jumps as well.
 
-    Jump: from a run in the middle three fifths on, ln duration is LU(0.3, 1) of the way towards that of another job drawn on
-    the same candidates, as when code, data or hardware were exchanged, but no candidate becomes more than FURTHEST faster or
-    slower.
+    Jump: from a run in the middle three fifths on, ln duration is LU(0.3, 1) of the way towards that of another job drawn on the
+    same candidates, as when code, data or hardware were exchanged, but no candidate becomes more than FURTHEST faster or slower.
     """
     moves = draw_drift(RUNS, rng)
     column = candidates.names.index("batch_size") if "batch_size" in candidates.names else None

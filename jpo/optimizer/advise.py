@@ -78,8 +78,7 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) 
         known: the workload's runs, those of other workloads, what followed suggestions, and what is untried or may be undone.
         policy: the trained agent; None, or not released for this `explore`: the belief rule chooses.
 
-    Raises:
-        NothingAdmissible: JPO-E402, no configuration is expected to keep the SLA.
+    Raises NothingAdmissible: JPO-E402, no configuration is expected to keep the SLA.
     """
     chosen = request.allowed.chosen
     asked = [with_followers(request, chosen)] if chosen else []
@@ -89,7 +88,8 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) 
     if chosen:
         setting = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
         row = surrogate.row(*asked)
-        decision = Decision(row, None, "user", (Note(SET_BY_HAND, setting), *warned), kind_by_hand(surrogate, row))
+        kind: ChangeKind = "kept" if row == surrogate.candidates.current else "return" if surrogate.belief.runs[row] else "trial"
+        decision = Decision(row, None, "user", (Note(SET_BY_HAND, setting), *warned), kind)
     else:
         problem = problem_within_sla(surrogate, request, known)
         weighed = Weighed(surrogate, problem, request, known, policy)
@@ -116,8 +116,7 @@ def advise_among(
 def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
     """Decision problem among the candidates that are not expected to break the SLA.
 
-    Raises:
-        NothingAdmissible: JPO-E402, nothing is left.
+    Raises NothingAdmissible: JPO-E402, nothing is left.
     """
     return _problem_among(within_sla(surrogate, request), surrogate, request, known)
 
@@ -138,8 +137,7 @@ def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) ->
 def choose(problem: Problem, request: Request, policy: Policy | None, runs_finished: int) -> Decision:
     """Decision of the agent among the admissible candidates; a row that is not admissible only while nothing is known.
 
-    Raises:
-        NothingAdmissible: JPO-E402, only measured configurations may be used now, and none of them keeps the SLA.
+    Raises NothingAdmissible: JPO-E402, only measured configurations may be used now, and none of them keeps the SLA.
     """
     decision = decide(problem, policy, runs_finished)
     if not problem.candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
@@ -232,8 +230,7 @@ def wait_for_baseline(weighed: Weighed) -> Decision | None:
 class Choice:
     """Rule that chooses, if its condition holds; the first one that does answers.
 
-    Attributes:
-        codes: reason codes of its first reason.
+    `codes`: reason codes of its first reason.
     """
 
     name: str
@@ -282,13 +279,6 @@ CHOICES = (
     ),
 )
 """Who answers, in order."""
-
-
-def kind_by_hand(surrogate: Surrogate, row: int) -> ChangeKind:
-    """What it is to run values that were set by hand."""
-    if row == surrogate.candidates.current:
-        return "kept"
-    return "return" if surrogate.belief.runs[row] else "trial"
 
 
 def as_good(surrogate: Surrogate, target: TargetForecast, row: int, now: int) -> bool:

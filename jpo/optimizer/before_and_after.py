@@ -52,9 +52,7 @@ class Sides:
 def sides_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun]) -> Sides:
     """The sides of a workload.
 
-    Args:
-        effective: the suggestions that took effect, as they went on record.
-        recorded: its runs, oldest first.
+    `effective`: the suggestions that took effect, as they went on record; `recorded`: its runs, oldest first.
     """
     failed = failed_starts([entry.run for entry in recorded])
     recorded = [entry for entry in recorded if entry.run.run_id not in failed]
@@ -116,9 +114,7 @@ def as_they_ran(
     A run that followed a suggestion had its values; one from before JPO's first change had those that it replaced. Any other had
     the values that runs first reported.
 
-    Args:
-        effective, recorded: as of `sides_of`.
-        otherwise: values of what no run reports.
+    `effective`, `recorded`: as of `sides_of`; `otherwise`: values of what no run reports.
     """
     sides = sides_of(effective, recorded)
     then = {run.run_id: run for run in (*sides.before, *sides.after)}

@@ -44,11 +44,7 @@ def weighed_runs(runs: Sequence[Run], today: Parameters, quality: Quality = VAL_
 def collect(request: Request, runs: Sequence[Run], siblings: Sequence[Run] = ()) -> Candidates:
     """Candidate set of a workload with these finished runs, oldest first, and those of the same job on other hardware."""
     candidates = propose_candidates(
-        request.current,
-        runs,
-        request.allowed,
-        log_rate=lambda values: log_rate(values, request.prices),
-        siblings=siblings,
+        request.current, runs, request.allowed, log_rate=lambda values: log_rate(values, request.prices), siblings=siblings
     )
     return replace(candidates, priced=usd_per_hour(request.current, request.prices) is not None)
 

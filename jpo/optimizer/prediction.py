@@ -21,8 +21,7 @@ Kind = Literal["history", "trials", "similar workloads", "heuristic", "unknown"]
 class Expected:
     """Expectation: a forecast and what it rests on.
 
-    Attributes:
-        words: the runs, trials or workloads in question; for "unknown", what is missing.
+    `words`: the runs, trials or workloads in question; for "unknown", what is missing.
     """
 
     kind: Kind

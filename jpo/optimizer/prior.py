@@ -52,8 +52,7 @@ class Prior:
 def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, shipped: bool = True) -> Prior:
     """Prior on these candidates.
 
-    Args:
-        shipped: whether the surfaces that came with JPO count; a comparison on the jobs they were fitted to leaves them out.
+    `shipped`: whether the surfaces that came with JPO count; a comparison on the jobs they were fitted to leaves them out.
     """
     particles = max(FEW, min(PARTICLES, MOST_NUMBERS // len(candidates.values)))
     uniform = Latents(PARTICLES, seed)

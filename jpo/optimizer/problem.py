@@ -34,11 +34,7 @@ if TYPE_CHECKING:
 
 
 def problem_of(
-    candidates: Candidates,
-    belief: Belief,
-    request: Request,
-    known: Known,
-    calibration: Calibration = CALIBRATED,
+    candidates: Candidates, belief: Belief, request: Request, known: Known, calibration: Calibration = CALIBRATED
 ) -> Problem:
     """Decision problem after these runs; what is held for good is not admissible in it."""
     quality, beliefs = belief.quality, (belief, *belief.besides)

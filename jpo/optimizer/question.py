@@ -21,8 +21,7 @@ MOST_ROWS = 200
 class Question:
     """Question of the command line; see `jpo predict --help`.
 
-    Raises:
-        UsageError: JPO-E823, a share of the data that cannot be, or of no trial.
+    Raises UsageError: JPO-E823, a share of the data that cannot be, or of no trial.
     """
 
     chosen: Mapping[str, float] = field(default_factory=dict)

@@ -62,9 +62,8 @@ def target_forecasts(surrogate: Surrogate, request: Request) -> Iterator[TargetF
 def within_sla(surrogate: Surrogate, request: Request) -> Candidates:
     """Candidates without those that are expected to break the SLA; a loss that today's values break too excludes none.
 
-    Raises:
-        NothingAdmissible: JPO-E402, nothing is left; names the target and what comes nearest, or the targets that exclude each
-            other.
+    Raises NothingAdmissible: JPO-E402, nothing is left; names the target and what comes nearest, or the targets that exclude each
+    other.
     """
     allowed = surrogate.candidates.admissible
     targets = tuple(target for target in target_forecasts(surrogate, request) if not to_be_lowered(surrogate, target))

@@ -69,14 +69,7 @@ class Proposal:
 
 
 def suggestion_of(
-    advice: Advice,
-    request: Request,
-    proposal: Proposal,
-    known: Known,
-    policy: Policy | None,
-    *,
-    suggestion_id: str,
-    now: float,
+    advice: Advice, request: Request, proposal: Proposal, known: Known, policy: Policy | None, *, suggestion_id: str, now: float
 ) -> Suggestion:
     """Suggestion that goes on record. `policy`: the agent that was asked; None where the belief rule was. `now`: unix seconds."""
     workload, decision, edits = proposal.workload, advice.decision, {edit.key: edit for edit in proposal.edits}

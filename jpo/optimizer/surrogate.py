@@ -187,8 +187,7 @@ def _at(band: Band, row: int) -> Interval | None:
 def surrogate_of(request: Request, known: Known, *, seed: int, asked: Sequence[Parameters] = ()) -> Surrogate:
     """Surrogate of a workload after its runs; those of others have a say in what is believed before, siblings a larger one.
 
-    Args:
-        asked: configurations to look at whether or not they are admissible; each names all parameters of `request.current`.
+    `asked`: configurations to look at whether or not they are admissible; each names all parameters of `request.current`.
     """
     quality = request.wanted.quality
     runs = weighed_runs(known.runs, request.current, quality)

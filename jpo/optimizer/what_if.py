@@ -24,8 +24,7 @@ class Bounds:
 
     With a deadline the cheapest row that keeps to it is wanted, with a budget alone the fastest.
 
-    Attributes:
-        queue: in which a run waits before it starts; against a deadline that counts as running does. None: nobody said.
+    `queue`: in which a run waits before it starts; against a deadline that counts as running does. None: nobody said.
     """
 
     seconds: float | None
@@ -122,8 +121,7 @@ def answer_to(question: Question, bounds: Bounds, rows: Sequence[Row], basis: Ro
 
     It is one of the rows of --vary, else of all that have the values of --set.
 
-    Raises:
-        UsageError: JPO-E824, a budget where the cost of no row is known.
+    Raises UsageError: JPO-E824, a budget where the cost of no row is known.
     """
     pool = rows if question.varied else [*rows, *further_rows(rows, basis, spot=question.spot)]
     pool = [row for row in pool if same(row.parameters, question.chosen)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -18,15 +19,20 @@ def seconds(text: object) -> float:
     return found
 
 
+def seconds_or_nan(text: object) -> float:
+    """The seconds of a duration; NaN where it is none."""
+    try:
+        return seconds(text)
+    except ValueError:
+        return math.nan
+
+
 def reset_rule(given: object) -> object:
     """evidence, broken-sla, or a duration above 0, in one message for all."""
     if given in ("evidence", "broken-sla"):
         return given
-    try:
-        if (every := seconds(given)) > 0:
-            return every
-    except ValueError:
-        pass
+    if (every := seconds_or_nan(given)) > 0:
+        return every
     raise ValueError(f"{quoted(given)} is neither evidence nor broken-sla nor a duration above 0; write e.g. '30d'")
 
 

@@ -112,10 +112,7 @@ def open_project(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ProjectStore:
-    """The store of a project without its config.ini, and what its figures are told in.
-
-    `place`: the store's URL as messages show it.
-    """
+    """The store of a project without its config.ini, with what reports need; `place`: the store's URL as messages show it."""
 
     store: Store
     place: str

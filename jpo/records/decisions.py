@@ -63,8 +63,7 @@ def share_interval(hits: int, of: int, *, level: float = COVERAGE) -> Interval:
     Source: Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 1927 (score interval); Brown, Cai
     and DasGupta, "Interval Estimation for a Binomial Proportion", Statistical Science 2001.
 
-    Raises:
-        ValueError: not 0 <= hits <= of, or `of` is 0.
+    Raises ValueError: not 0 <= hits <= of, or `of` is 0.
     """
     if not 0 <= hits <= of or not of:
         raise ValueError(f"{hits} of {of} is no share")
@@ -160,8 +159,7 @@ that are tried, within what trials may cost; or a way back to values that ended 
 class RuleApplied:
     """Rule of the decision as it was applied: how many candidates it took away, and how many were left.
 
-    Attributes:
-        name, code: of the rule, as docs/decision.md has it.
+    `name`, `code`: of the rule, as docs/decision.md has it.
     """
 
     name: str

@@ -122,8 +122,7 @@ def own_quality(name: str, direction: Literal["max", "min"], best: float | None,
     which more is better, the best is 0: it is a loss with its sign turned. Else the best is not known, and is taken to lie as far
     beyond the best run as the metric is large, by the median, so that a share of the error is about that share of the metric.
 
-    Args:
-        best: value of a perfect model; None: 1.0 where more is better and no run has measured anything outside of 0..1.
+    `best`: value of a perfect model; None: 1.0 where more is better and no run has measured anything outside of 0..1.
     """
     more, guessed = direction == "max", best is None
     values = [value for run in runs if (value := run.outcome.metrics.get(name)) is not None]

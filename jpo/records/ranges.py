@@ -19,8 +19,7 @@ class Range:
         integer: whole numbers only.
         multiple_of: only multiples of this; whole itself where `integer` is asked for.
 
-    Raises:
-        ValueError: no number fits, or what was asked for contradicts itself.
+    Raises ValueError: no number fits, or what was asked for contradicts itself.
     """
 
     low: float

@@ -38,8 +38,7 @@ class Outcome:
     is a ratio in 0..1. `metrics` are what the user measures of the model by own names, as they were reported; which of them
     counts and which direction is better, the settings say.
 
-    Raises:
-        ValueError: a number that cannot be, or a `converged` or `stopped` that is neither true nor false.
+    Raises ValueError: a number that cannot be, or a `converged` or `stopped` that is neither true nor false.
     """
 
     duration_seconds: float | None = None

@@ -61,8 +61,7 @@ def document(page: AuditPage) -> Document:
 def text_line(record: AuditRecord, width: int | None, *, colour: bool) -> str:
     """What happened, to which workload, and who did it, in a line for people.
 
-    Args:
-        width: columns of the terminal, where a line goes on below its words; None: a record is one line, however long.
+    `width`: columns of the terminal, where a line goes on below its words; None: a record is one line, however long.
     """
     by = f"  [{who}]" if (who := maker(record.data)) else ""
     sentence = f"{record.identity or '-'}  {in_words(record.kind, record.data)}{by}"

@@ -44,8 +44,7 @@ class Cell:
         error: its standard error, where it is a mean.
         prefix: what people read before the value, e.g. "≤ " of a limit.
 
-    Raises:
-        ValueError: one bound without the other, or a number that is not finite.
+    Raises ValueError: one bound without the other, or a number that is not finite.
     """
 
     value: float | bool | Inline | None
@@ -95,8 +94,7 @@ class Table:
         caption: what it shows, where no heading above says so.
         cards: a page shows each row as a card: a name, its value, a remark.
 
-    Raises:
-        ValueError: a row is shorter or longer than the columns.
+    Raises ValueError: a row is shorter or longer than the columns.
     """
 
     columns: tuple[Column, ...]

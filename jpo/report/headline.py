@@ -26,18 +26,14 @@ def headline(suggestion: Suggestion) -> tuple[Span, str]:
     """What a suggestion is, and what is expected of it: "TRIAL 2 of 5: training.batch_size 64 → 128, expected time -8%  cost -8%,
     62% likely to cost at most a tenth more"; of today's values, why they are kept.
     """
-    return Span(f"{kind(suggestion)}:"), f" {_what_changes(suggestion) if suggestion.changes else _why_kept(suggestion)}"
+    why_kept = next((note.text for note in suggestion.decision.reasons), "today's values")
+    return Span(f"{kind(suggestion)}:"), f" {_what_changes(suggestion) if suggestion.changes else why_kept}"
 
 
 def kind(suggestion: Suggestion) -> str:
     """The first word of all that is said of a suggestion: "IMPROVEMENT", or "TRIAL 2 of 5"."""
     which = suggestion.decision.trial if suggestion.decision.kind == "trial" else None
     return suggestion.decision.kind.upper() + (f" {which[0]} of {which[1]}" if which else "")
-
-
-def _why_kept(suggestion: Suggestion) -> str:
-    reasons = suggestion.decision.reasons
-    return reasons[0].text if reasons else "today's values"
 
 
 def _what_changes(suggestion: Suggestion) -> str:
@@ -63,8 +59,7 @@ def how_likely(suggestion: Suggestion) -> str:
 def what_was_done(suggestion: Suggestion, *, written: bool) -> str:
     """What became of config.ini; a checkout may have older values than those that were kept or changed.
 
-    Args:
-        written: whether it holds the suggested values now.
+    `written`: whether it holds the suggested values now.
     """
     done, count = "written" if written else "not written", numbers.counted(len(suggestion.changes), "value")
     if suggestion.status == "kept":

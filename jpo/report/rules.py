@@ -30,10 +30,7 @@ HOLDS = {
     "JPO-I623": ("quality", "is too likely to end below the quality floor (`quality_floor`, `quality_risk`)"),
     "JPO-I660": ("quality unknown", "trains another model, where runs do not report how good it is"),
     "JPO-I653": ("near a miss", "is, of trials that were asked for, within a factor of 2 of values that never ended well"),
-    "JPO-I654": (
-        "no way back",
-        "is, of trials that were asked for, more than one step away from the best that was measured",
-    ),
+    "JPO-I654": ("no way back", "is, of trials that were asked for, more than one step away from the best that was measured"),
     "JPO-I647": ("engine's most", "asks for more than the engine of `[launch]` gives to a run"),
     "JPO-I646": ("deadline", "would be done after `--deadline`"),
     "JPO-I641": ("trade", "trades time against money at a price that `usd_per_saved_hour` makes not acceptable"),

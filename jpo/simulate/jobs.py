@@ -34,8 +34,7 @@ def draw_jobs(candidates: Candidates, jobs: int, rng: np.random.Generator, *, pr
         candidates: any columns; a parameter without a column stays as it is, one of unknown meaning has smooth effects.
         prior: of the latents of a job.
 
-    Returns:
-        Shape (jobs, K), the current column exactly 0. `fails`: out of memory, divergence, or the target not within the cap.
+    Returns shape (jobs, K), the current column exactly 0. `fails`: out of memory, divergence, or the target not within the cap.
     """
     return jobs_of(candidates, Latents(jobs, int(rng.integers(2**63)), prior))
 

@@ -27,11 +27,9 @@ Slope = tuple[float, float]
 def loss_slope(curve: Iterable[tuple[float, float]]) -> Slope | None:
     """Slope after the first quarter of a run.
 
-    Args:
-        curve: epochs done (or seconds since the start) and validation loss; of several losses at one place the last counts.
+    `curve`: epochs done (or seconds since the start) and validation loss; of several losses at one place the last counts.
 
-    Returns:
-        None for fewer than FEWEST_LOSSES, and where one of the later ones is not finite and positive.
+    Returns None for fewer than FEWEST_LOSSES, and where one of the later ones is not finite and positive.
 
     Source: Sen, "Estimates of the Regression Coefficient Based on Kendall's Tau", JASA 1968; the error is that of least squares.
     """

@@ -160,8 +160,7 @@ def to_run(measured: MeasuredRun, source: str, own: Own = NONE_OWN) -> Run:
 def configuration(texts: Mapping[str, str]) -> dict[str, float]:
     """The run's parameters; batch and GPUs in all where it reports them per device and per node, and those are counts.
 
-    Raises:
-        NoEvidence: one is no number that a config.ini could hold.
+    Raises NoEvidence: one is no number that a config.ini could hold.
     """
     values = {name: _number(name, text) for name, text in texts.items() if name in PARAMETERS}
     counts = {name: float(texts[name]) for name in COUNTS if COUNT.fullmatch(texts.get(name, ""))}

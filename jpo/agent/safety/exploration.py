@@ -229,8 +229,7 @@ class Exploration:
 class RunRule:
     """Rule of what may be run: the rows that it takes away, (K,), by a condition that a person can read.
 
-    Attributes:
-        condition: of the rows that are taken away, after "what"; `code`: reason code of what looks better and is taken away.
+    `condition`: of the rows that are taken away, after "what"; `code`: reason code of what looks better and is taken away.
     """
 
     name: str

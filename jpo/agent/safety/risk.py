@@ -35,8 +35,7 @@ def chance_of_harm(
             None: WORSE, and no failure.
         interval_factor: the calibration watch's factor, at least 1, by which risks are judged more carefully.
 
-    Returns:
-        Shape (K,), 0 for the base.
+    Returns shape (K,), 0 for the base.
     """
     limit = WORSE if allowance is None else math.log1p(allowance)
     fails = belief.p_fail if allowance is None or allowance < FAILURE_CHARGE - 1 else np.zeros_like(belief.p_fail)

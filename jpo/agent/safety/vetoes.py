@@ -114,9 +114,7 @@ def too_little_memory_vetoes(
 
     A smaller chance is weighed with all others: memory may not grow with the batch at all, and only a run shows that.
 
-    Args:
-        p_short: chance of it, shape (K,).
-        need, there: GiB that a run is expected to take, and may have, (K,).
+    `p_short`: chance of it, shape (K,); `need`, `there`: GiB that a run is expected to take, and may have, (K,).
     """
     rows = (p_short > LIKELIER) & (belief.runs == 0) & (np.arange(len(p_short)) != candidates.current)
     if not rows.any():

@@ -36,9 +36,7 @@ def contradictions(
 ) -> Contradictions:
     """What the newest runs of a workload say against what they were given.
 
-    Args:
-        now: as for `contradicted`.
-        recorded: its runs, where they are on record under several names.
+    `now`: as for `contradicted`; `recorded`: its runs, where they are on record under several names.
     """
     suggestions = store.suggestions_of(identity, limit=LOOKED_BACK)
     if not suggestions:

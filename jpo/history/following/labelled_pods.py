@@ -50,8 +50,7 @@ def with_values_in_force(runs: Sequence[Run], effective: Sequence[Suggestion]) -
     Nothing is, where what the run does say agrees neither with that suggestion nor with what stood there before: somebody else
     set its values, and the others may be theirs as well.
 
-    Args:
-        effective: the suggestions that took effect, as they went on record.
+    `effective`: the suggestions that took effect, as they went on record.
     """
     return tuple(_with_assumed(run, effective) if run.source == KUBERNETES else run for run in runs)
 

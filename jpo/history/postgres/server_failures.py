@@ -63,8 +63,7 @@ _CAUSES = {  # by SQLSTATE, the longest match; PostgreSQL's documentation, appen
 def reported(place: str) -> Iterator[None]:
     """Turn every psycopg.Error of the block, and every error of its socket, into a StoreError.
 
-    Raises:
-        StoreError: JPO-E501 to E503, E508, E513, E514 by cause; E599 for what only the server can explain.
+    Raises StoreError: JPO-E501 to E503, E508, E513, E514 by cause; E599 for what only the server can explain.
     """
     try:
         yield

@@ -56,8 +56,7 @@ def place_of(parameters: Mapping[str, Any]) -> str:
 def connect(parameters: Mapping[str, Any], place: str, timeout_seconds: float) -> psycopg.Connection[Any]:
     """A connection; waits for a server that is starting or restarting. One that is up is tried twice at most.
 
-    Raises:
-        StoreError: JPO-E513, there was none within the timeout, no matter what hangs: name server, network, TLS, login.
+    Raises StoreError: JPO-E513, there was none within the timeout, no matter what hangs: name server, network, TLS, login.
     """
     attempts = partial(_attempts, parameters, place, timeout_seconds)
     try:
@@ -103,8 +102,7 @@ class Connection(psycopg.Connection[Any]):
     def cancel_safe(self, *, timeout: float = CANCEL_SECONDS) -> None:
         """What psycopg calls when it is interrupted: the server is asked to stop, and then left, no matter what it says.
 
-        Raises:
-            KeyboardInterrupt: always; the interruption goes on.
+        Raises KeyboardInterrupt: always; the interruption goes on.
         """
 
         def ask() -> None:

@@ -26,8 +26,7 @@ Result = TypeVar("Result")
 class Watchdog:
     """Limits of waiting for one connection: for each answer, and for all slow answers together.
 
-    Attributes:
-        bitten: why the connection was cut, in words; None while it was not.
+    `bitten`: why the connection was cut, in words; None while it was not.
     """
 
     def __init__(self, descriptor: int, *, answer_seconds: float, all_seconds: float) -> None:
@@ -72,11 +71,9 @@ class Watchdog:
 def in_time(call: Callable[[], Result], seconds: float, dispose: Callable[[Result], object]) -> Result:
     """The result of a call that may hang where nothing interrupts it, such as a name server that does not answer.
 
-    Args:
-        dispose: what is done with a result that comes too late.
+    `dispose`: what is done with a result that comes too late.
 
-    Raises:
-        NoAnswerInTime: there was none in time; the call goes on in a thread that ends with the program.
+    Raises NoAnswerInTime: there was none in time; the call goes on in a thread that ends with the program.
     """
     late = Event()
 

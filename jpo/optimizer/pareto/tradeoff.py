@@ -75,8 +75,7 @@ def axes_of(
         asked: names of OBJECTIVES, or of the metric; None: time and cost, or where no cost is known time and what else is.
         metric: the user's own.
 
-    Raises:
-        UsageError: JPO-E833, the cost was asked for and is not known of any run.
+    Raises UsageError: JPO-E833, the cost was asked for and is not known of any run.
     """
     well = [run for run in surrogate.runs if run.ended_well]
     of_gpus = any(run.outcome.gpu_utilisation is not None for run in well)
@@ -210,10 +209,7 @@ def broken(expected: Forecast, targets: Targets) -> tuple[str, ...]:
 
 
 def on_show(
-    of: Tradeoff,
-    marks: Mapping[int, Sequence[str]],
-    preferred: Mapping[str, int],
-    usd_per_saved_hour: float | None = None,
+    of: Tradeoff, marks: Mapping[int, Sequence[str]], preferred: Mapping[str, int], usd_per_saved_hour: float | None = None
 ) -> tuple[tuple[Point, ...], int]:
     """Points to show: all measured, the predicted on the front, and what is marked; and how many on the front that leaves out.
 

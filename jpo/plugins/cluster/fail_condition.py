@@ -73,8 +73,7 @@ def mean_figure(evaluations: Sequence[Evaluation], rule: str, figure: str) -> fl
 def parsed(text: str, rules: Sequence[str]) -> FailCondition:
     """The condition of a sentence; `rules`: the names of those that are evaluated.
 
-    Raises:
-        UsageError: JPO-E744, it is none, or names a rule that is not evaluated or a figure that there is not.
+    Raises UsageError: JPO-E744, it is none, or names a rule that is not evaluated or a figure that there is not.
     """
     sentence = text.strip()
     if found := WORSE.fullmatch(sentence):

@@ -143,8 +143,7 @@ def evaluate_all(
 
     `processes`: at once; None: one per core where joblib is installed and there is enough to do.
 
-    Raises:
-        UsageError: JPO-E743, several processes were asked for without joblib, or Ray is missing.
+    Raises UsageError: JPO-E743, several processes were asked for without joblib, or Ray is missing.
     """
     pieces = [(scenario, rule) for scenario in scenarios for rule in rules]
     much = len(pieces) > 1 and sum(len(scenario.jobs) for scenario in scenarios) * len(rules) > WORTH_PROCESSES
@@ -168,11 +167,7 @@ def evaluate_all(
 
 
 def need(what: str, package: str) -> None:
-    """Check that a package is installed.
-
-    Raises:
-        UsageError: JPO-E743, it is not; with the command that installs it.
-    """
+    """Check that a package is installed. Raises UsageError: JPO-E743, it is not; with the command that installs it."""
     if find_spec(package) is None:
         remedy = "pip install ray, or use --backend loky" if package == "ray" else 'pip install "jpo[cluster]"'
         raise UsageError(what, f"needs {package}, which is not installed", remedy, code="JPO-E743")

@@ -128,9 +128,8 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn], own: Own
         given: as jpo.toml says it; an empty name: nowhere, whatever a column is called.
         own: parameters and metrics of the team's own, which are known by their names alone.
 
-    Raises:
-        TelemetryError: JPO-E151, a column that jpo.toml names is in no row of a table; JPO-E159, its map reads what has two
-            directions from one column, or accuracies may be ratios or percentages.
+    Raises TelemetryError: JPO-E151, a column that jpo.toml names is in no row of a table; JPO-E159, its map reads what has two
+    directions from one column, or accuracies may be ratios or percentages.
     """
     _refuse_two_directions(source.place, given)
     cells: dict[str, list[str]] = {}

@@ -113,8 +113,7 @@ def modified_at(path: Path) -> float:
 def flat(values: Mapping[str, object], place: Path) -> dict[str, str]:
     """Cells of nested values: {"optim": {"lr": 0.1}} -> {"optim.lr": "0.1"}; lists and long texts are no values of a run.
 
-    Raises:
-        TelemetryError: JPO-E150, deeper than reading.DEEPEST, or more than MOST_CELLS.
+    Raises TelemetryError: JPO-E150, deeper than reading.DEEPEST, or more than MOST_CELLS.
     """
     cells: dict[str, str] = {}
     level: list[tuple[str, object]] = list(values.items())
@@ -165,8 +164,7 @@ def digest_of(parts: Iterable[tuple[str, str]]) -> str:
 def json_of(path: Path, most_bytes: int) -> dict[str, object]:
     """The JSON object of a file as Python's own tools write it: NaN and infinity are losses there.
 
-    Raises:
-        TelemetryError: JPO-E150, it is none.
+    Raises TelemetryError: JPO-E150, it is none.
     """
     text = text_of(path, most_bytes)
     try:

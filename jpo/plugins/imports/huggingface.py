@@ -47,8 +47,7 @@ NO_RATE = (
 def read_trainer_state(path: Path) -> ForeignRuns:
     """The run of a trainer_state.json, or of the folder that holds it.
 
-    Raises:
-        TelemetryError: JPO-E150, a file is not what the Trainer writes.
+    Raises TelemetryError: JPO-E150, a file is not what the Trainer writes.
     """
     path = path / STATE if path.is_dir() else path
     state = json_of(path, LARGEST_BYTES)

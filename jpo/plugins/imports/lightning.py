@@ -41,9 +41,7 @@ NO_DURATION = "lightning: no file says how long a run took; log a metric train_t
 def read_lightning(path: Path) -> ForeignRuns:
     """The run of a metrics.csv, or of the folder that holds it.
 
-    Raises:
-        TelemetryError: JPO-E150, a file is not what Lightning writes.
-        UsageError: JPO-E156, PyYAML is not installed.
+    Raises TelemetryError: JPO-E150, a file is not what Lightning writes; UsageError: JPO-E156, PyYAML is not installed.
     """
     path = path / METRICS if path.is_dir() else path
     rows = read_table(path).runs
@@ -79,9 +77,7 @@ def read_lightning(path: Path) -> ForeignRuns:
 def yaml_of(path: Path, most_bytes: int) -> Mapping[str, object]:
     """The mapping of a YAML file, its values as the texts that they are: nothing in it is called, whatever its tags say.
 
-    Raises:
-        TelemetryError: JPO-E150, it is none.
-        UsageError: JPO-E156, PyYAML is not installed.
+    Raises TelemetryError: JPO-E150, it is none; UsageError: JPO-E156, PyYAML is not installed.
     """
     try:
         import yaml

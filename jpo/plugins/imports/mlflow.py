@@ -68,9 +68,7 @@ def read_mlflow(path: Path) -> ForeignRuns:
 def read_run_folder(path: Path) -> ForeignRuns:
     """The run of a folder of a file store.
 
-    Raises:
-        TelemetryError: JPO-E150, it is not what MLflow writes.
-        UsageError: JPO-E156, PyYAML is not installed.
+    Raises TelemetryError: JPO-E150, it is not what MLflow writes; UsageError: JPO-E156, PyYAML is not installed.
     """
     meta = {name: as_text(value) for name, value in yaml_of(path / META, LARGEST_META_BYTES).items() if isinstance(value, str)}
     if not meta.get("run_id"):
@@ -87,8 +85,7 @@ def read_run_folder(path: Path) -> ForeignRuns:
 def read_database(path: Path) -> ForeignRuns:
     """The runs of an SQLite database of MLflow, which is only read.
 
-    Raises:
-        TelemetryError: JPO-E150, it is none, is locked or damaged, or reading it would take too long.
+    Raises TelemetryError: JPO-E150, it is none, is locked or damaged, or reading it would take too long.
     """
     reading.opened(path, partial(unreadable, path)).close()
     work = iter(range(MOST_STEPS))
@@ -126,8 +123,7 @@ def is_database(path: Path) -> bool:
 def run_of(place: str, texts: Mapping[str, str], metrics: Mapping[str, Points]) -> ForeignRun:
     """A run of MLflow: its texts by the names of `mlflow.search_runs()`, and the points of its metrics, oldest first.
 
-    Raises:
-        TelemetryError: JPO-E150, it has more than MOST_CELLS values.
+    Raises TelemetryError: JPO-E150, it has more than MOST_CELLS values.
     """
     cells = {name: text for name, given in texts.items() if (text := as_text(given))}
     last = {f"metrics.{name}": max(reversed(points), key=lambda point: point[0])[1] for name, points in metrics.items() if points}

@@ -74,9 +74,7 @@ def read_server(source: Endpoint, experiments: Sequence[str], loss: str | None =
 def check_answer(place: str, status: int, headers: Mapping[str, str], body: bytes) -> CheckedAnswer:
     """Accept an answer of MLflow's REST API, or say what it is instead.
 
-    Raises:
-        PassingTrouble: worth another attempt.
-        TelemetryError: JPO-E101 to E108; `NotThere` where the server has no such thing.
+    Raises PassingTrouble: worth another attempt; TelemetryError: JPO-E101 to E108; `NotThere` where the server has no such thing.
     """
     kind = headers.get("Content-Type", "").lower()
     try:

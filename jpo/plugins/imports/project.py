@@ -23,8 +23,7 @@ from jpo.records import MEASURED, Note
 def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
     """The columns that [imports.columns] and [imports.metrics] name, by JPO's names.
 
-    Raises:
-        UsageError: JPO-E157, a name or unit that JPO does not know.
+    Raises UsageError: JPO-E157, a name or unit that JPO does not know.
     """
     found, own = dict[str, ForeignColumn](), own_names(settings)
     for field, entry in imports_table(settings).columns.items():
@@ -52,8 +51,7 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
 def mlflow_of(url: str, settings: LoadedSettings, environ: Mapping[str, str]) -> Endpoint:
     """An MLflow server, with the credentials that MLflow's own client would send: user and password, else the token.
 
-    Raises:
-        UsageError: as check_mlflow; JPO-E107, a certificate that cannot be used, or a token with line breaks.
+    Raises UsageError: as check_mlflow; JPO-E107, a certificate that cannot be used, or a token with line breaks.
     """
     inside = "@" in urlsplit(url).netloc
     user, password, token = (environ.get(f"MLFLOW_TRACKING_{name}") or None for name in ("USERNAME", "PASSWORD", "TOKEN"))

@@ -52,9 +52,7 @@ def read_sources(paths: Sequence[Path], form: str | None) -> list[ForeignRuns]:
 
     `form`: a name in FORMATS; None: as names and contents say.
 
-    Raises:
-        UsageError: JPO-E155, nobody knows what one is.
-        TelemetryError: JPO-E150, one is not what it should be.
+    Raises UsageError: JPO-E155, nobody knows what one is; TelemetryError: JPO-E150, one is not what it should be.
     """
     found: dict[str, list[ForeignRuns]] = {}
     for path in paths:

@@ -70,9 +70,8 @@ class Translated:
 def translated(source: ForeignRuns, columns: Mapping[str, ForeignColumn], said: Said, *, now: float) -> Translated:
     """The finished runs of a source, in its order.
 
-    Raises:
-        TelemetryError: JPO-E152, a cell is not what its column says; JPO-E153, a run does not say when it ended or whose it is;
-            JPO-E154, two of its runs have the same id.
+    Raises TelemetryError: JPO-E152, a cell is not what its column says; JPO-E153, a run does not say when it ended or whose it
+    is; JPO-E154, two of its runs have the same id.
     """
     runs: dict[str, Run] = {}
     places: dict[str, str] = {}

@@ -48,8 +48,7 @@ TRUTH = {"true": 1.0, "1": 1.0, "1.0": 1.0, "yes": 1.0, "false": 0.0, "0": 0.0, 
 def unit_by_values(kind: Kind, cells: Sequence[str]) -> str | None:
     """The unit which the values of a column suggest where its name has none; None for what has no unit.
 
-    Raises:
-        ValueError: accuracies that may be ratios or percentages; the finding in words.
+    Raises ValueError: accuracies that may be ratios or percentages; the finding in words.
     """
     if kind == "accuracy":
         return _unit_of_accuracies([value for cell in cells if math.isfinite(value := _or_nan(cell))])
@@ -78,11 +77,7 @@ def _unit_of_accuracies(values: Sequence[float]) -> str:
 
 
 def value_of(kind: Kind, unit: str | None, text: str) -> float:
-    """A cell in JPO's unit.
-
-    Raises:
-        ValueError: it is none of this kind; the finding in words.
-    """
+    """A cell in JPO's unit. Raises ValueError: it is none of this kind; the finding in words."""
     if kind == "truth":
         if text.lower() not in TRUTH:
             raise ValueError(f"{quoted(text)} is neither true nor false")

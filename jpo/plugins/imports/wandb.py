@@ -134,8 +134,7 @@ class _RunSoFar:
 def read_wandb(path: Path) -> ForeignRuns:
     """The run of a file, or of the folder that holds it.
 
-    Raises:
-        TelemetryError: JPO-E150, a file is cut off, damaged, too large or none.
+    Raises TelemetryError: JPO-E150, a file is cut off, damaged, too large or none.
     """
     files = sorted(path.glob(FILES)) if path.is_dir() else [path]
     if len(files) != 1:

@@ -198,8 +198,7 @@ def ratios(fleet: Fleet, name: str) -> Floats:
     """Each run with JPO in multiples of the unchanged configuration that night, shape (workloads, runs).
 
     A failed run counts what it took and one unchanged run more, because its work is still to be done; otherwise failing early
-    would look like a saving. A night on which the unchanged run failed is compared with the median
-    of those that did not.
+    would look like a saving. A night on which the unchanged run failed is compared with the median of those that did not.
     """
     return np.array([_lane(lane, name) for lane in fleet.lanes], dtype=np.float64)
 

@@ -26,16 +26,14 @@ class Launcher(Protocol):
     def refuse(self, job: LaunchJob) -> None:
         """Find out before a start that the job could never run here.
 
-        Raises:
-            LaunchError: JPO-E755, it asks for GPUs, CPUs or memory that are not there; the remedy names what is.
+        Raises LaunchError: JPO-E755, it asks for GPUs, CPUs or memory that are not there; the remedy names what is.
         """
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
         """Start the job, or find the one of the same run id that was submitted before; returns the engine's id of it.
 
-        Args:
-            folder: of the run in the ledger, absolute, made; the job's output goes to `output.log` in it, its run log into
-                `runs/`, as far as the engine shares files with this machine.
+        `folder`: of the run in the ledger, absolute, made; the job's output goes to `output.log` in it, its run log into `runs/`,
+        as far as the engine shares files with this machine.
         """
 
     def find(self, job: LaunchJob, folder: Path) -> str | None:
@@ -60,8 +58,7 @@ class Resizable(Protocol):
     def resize(self, engine_id: str, needs: Needs) -> None:
         """Give the job these resources from now on, as far as the engine can change them while it runs.
 
-        Raises:
-            LaunchError: JPO-E753, the engine refuses, in its own words; JPO-E754, it cannot be reached.
+        Raises LaunchError: JPO-E753, the engine refuses, in its own words; JPO-E754, it cannot be reached.
         """
 
 
@@ -76,8 +73,7 @@ class StartsTogether(Launcher, Protocol):
             folders: of the runs in the ledger, absolute, made; one for each job.
             name: of them together, which no other list of runs has.
 
-        Raises:
-            LaunchError: as `Launcher.submit`; JPO-E762, their needs, folders or time limits differ.
+        Raises LaunchError: as `Launcher.submit`; JPO-E762, their needs, folders or time limits differ.
         """
 
 

@@ -75,8 +75,7 @@ def folder_of(ledger: Path, run_id: str) -> Path:
 def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
     """The folder of a run, made where it is missing, for one process at a time; the others wait.
 
-    Raises:
-        LaunchError: JPO-E752, it cannot be made; JPO-E785, another process has it, where nobody is to wait.
+    Raises LaunchError: JPO-E752, it cannot be made; JPO-E785, another process has it, where nobody is to wait.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -24,9 +24,8 @@ GIVE_UP_SECONDS = 900.0
 def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, config: bytes = b"") -> Entry:
     """The entry of a job that is submitted now, or was before: whoever asks again gets the same one. Its config.ini is kept.
 
-    Raises:
-        LaunchError: JPO-E750, another job has this run id; JPO-E752, the ledger cannot be written; JPO-E753 to E755, the engine
-            does not take it.
+    Raises LaunchError: JPO-E750, another job has this run id; JPO-E752, the ledger cannot be written; JPO-E753 to E755, the
+    engine does not take it.
     """
     folder = folder_of(ledger, job.run_id)
     if read(ledger, job.run_id) is None:
@@ -46,8 +45,7 @@ def noted(entry: Entry, launcher: Launcher, ledger: Path) -> Entry:
 
     Without one it was never submitted. What has an id or an end is returned as it is.
 
-    Raises:
-        LaunchError: the engine's; JPO-E752, the ledger cannot be written; JPO-E785, another process is at this run.
+    Raises LaunchError: the engine's; JPO-E752, the ledger cannot be written; JPO-E785, another process is at this run.
     """
     if entry.engine_id is not None or entry.end is not None:
         return entry
@@ -107,11 +105,9 @@ def follow(
 
     An engine that cannot be reached is asked again, up to GIVE_UP_SECONDS.
 
-    Args:
-        longest_pause: seconds between two looks: of an engine that is asked through files they may be few.
+    `longest_pause`: seconds between two looks: of an engine that is asked through files they may be few.
 
-    Raises:
-        LaunchError: JPO-E754, it stays unreachable; the job may go on, and can be followed again.
+    Raises LaunchError: JPO-E754, it stays unreachable; the job may go on, and can be followed again.
     """
     if entry.end is not None:
         yield entry.end
@@ -129,8 +125,7 @@ def follow(
 def statuses(entry: Entry, launcher: Launcher, ledger: Path, clock: Callable[[], float]) -> Iterator[JobStatus | None]:
     """How a submitted job goes, each time that the next is asked for. None: its engine cannot be reached just now.
 
-    Raises:
-        LaunchError: JPO-E754, for more than GIVE_UP_SECONDS; what else the engine raises.
+    Raises LaunchError: JPO-E754, for more than GIVE_UP_SECONDS; what else the engine raises.
     """
     reached = clock()
     while True:
@@ -165,8 +160,7 @@ def ask_status(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
 def cancel(entry: Entry, launcher: Launcher, ledger: Path, *, sleep: Callable[[float], None]) -> bool:
     """End a submitted job and wait until it has ended; False: that is not seen within CANCEL_SECONDS.
 
-    Raises:
-        LaunchError: the engine's; JPO-E754 only where it cannot be told to end the job.
+    Raises LaunchError: the engine's; JPO-E754 only where it cannot be told to end the job.
     """
     assert entry.engine_id is not None, "submitted"
     launcher.cancel(entry.engine_id)

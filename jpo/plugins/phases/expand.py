@@ -33,8 +33,7 @@ LEVEL = 0.05
 def expand(model: PhaseModel, traces: Traces, *, split: int | None = None, seed: int = 0) -> PhaseModel:
     """The model with what is new in these traces; `split`: a phase that becomes two.
 
-    Raises:
-        UsageError: JPO-E733, scikit-learn is not installed; JPO-E734, there is no such phase, or it cannot be split.
+    Raises UsageError: JPO-E733, scikit-learn is not installed; JPO-E734, there is no such phase, or it cannot be split.
     """
     need("a model that learns new traces", "sklearn")
     traces = traces.narrowed(tuple(dict.fromkeys((*traces.features, *model.scaler.names))))

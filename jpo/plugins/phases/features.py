@@ -73,11 +73,7 @@ def levels(values: Floats, names: Sequence[str]) -> Floats:
 
 
 def fit_scaler(values: Floats, names: Sequence[str], place: str = "traces") -> Scaler:
-    """The scaler of these values, shape (samples, names).
-
-    Raises:
-        UsageError: JPO-E735, every feature is constant.
-    """
+    """The scaler of these values, shape (samples, names). Raises UsageError: JPO-E735, every feature is constant."""
     level = levels(values, names)
     kept: list[int] = []
     notes: list[str] = []

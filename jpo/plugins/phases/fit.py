@@ -60,8 +60,7 @@ class FitOptions:
 def fit_model(traces: Traces, options: FitOptions | None = None, track: Track = silently) -> PhaseModel:
     """Phases, what they need, and how much caution requests ask for.
 
-    Raises:
-        UsageError: JPO-E733, a package is not installed; JPO-E735, every feature is constant.
+    Raises UsageError: JPO-E733, a package is not installed; JPO-E735, every feature is constant.
     """
     options = options or FitOptions()
     model = fit_phases(traces, options, track)

@@ -47,8 +47,7 @@ class PhaseForecast:
 def forecast(model: PhaseModel, traces: Traces) -> Iterator[PhaseForecast]:
     """What is expected of each execution after its last sample.
 
-    Raises:
-        UsageError: JPO-E731, the traces lack one of the model's features.
+    Raises UsageError: JPO-E731, the traces lack one of the model's features.
     """
     both = traces.narrowed((CPU, MEMORY)) if {CPU, MEMORY} <= set(traces.features) else None
     for at, (execution, filtered) in enumerate(zip(traces.executions, traces.split(model.filtered(traces)), strict=True)):

@@ -36,9 +36,7 @@ class MarkovPhases:
         names: of the features; None: x0, x1, ... What ends in `_bytes` counts by its logarithm.
         random_state: same seed and traces, same phases.
 
-    Attributes:
-        scaler_: how samples are scaled.
-        chain_: the chain over scaled samples.
+    `scaler_`: how samples are scaled; `chain_`: the chain over scaled samples.
     """
 
     def __init__(self, n_phases: int | None = None, names: Sequence[str] | None = None, random_state: int = 0) -> None:
@@ -60,8 +58,7 @@ class MarkovPhases:
     def fit(self, X: Floats, y: object = None, lengths: Sequence[int] | None = None) -> Self:  # noqa: N803 - scikit-learn's name
         """Find the phases of executions, one behind the other in X; `y` is not used.
 
-        Raises:
-            UsageError: JPO-E733, scikit-learn is not installed; JPO-E735, every feature is constant.
+        Raises UsageError: JPO-E733, scikit-learn is not installed; JPO-E735, every feature is constant.
         """
         need("a fit of phases", "sklearn")
         lengths = lengths or (len(X),)

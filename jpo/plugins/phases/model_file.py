@@ -104,8 +104,7 @@ def begins_as_model(path: Path) -> bool:
 def read_model(path: Path) -> PhaseModel:
     """The model in a file.
 
-    Raises:
-        UsageError: JPO-E732, it cannot be read, is no model, not every byte is as it was written, or it is of another schema.
+    Raises UsageError: JPO-E732, it cannot be read, is no model, not every byte is as it was written, or it is of another schema.
     """
     return opened(path, FORMAT, _decoded)
 

@@ -34,11 +34,9 @@ SCALER, CRBM, CLUSTERS = "jpo phases scaler", "jpo phases crbm", "jpo phases clu
 class Parts:
     """Parts of earlier models with which a fit begins; None: it finds its own.
 
-    Attributes:
-        clusters: centres of hidden units, shape (k, hidden units).
+    `clusters`: centres of hidden units, shape (k, hidden units).
 
-    Raises:
-        UsageError: JPO-E734, the clusters' machine is missing, or not of as many hidden units, or sees other features.
+    Raises UsageError: JPO-E734, the clusters' machine is missing, or not of as many hidden units, or sees other features.
     """
 
     scaler: Scaler | None = None
@@ -70,8 +68,7 @@ def _odd(place: str, finding: str, remedy: str) -> UsageError:
 def parts_of(model: PhaseModel) -> Parts:
     """The parts of a model; AI4DL's are those of the method crbm-kmeans alone.
 
-    Raises:
-        UsageError: JPO-E734, its weights do not go together.
+    Raises UsageError: JPO-E734, its weights do not go together.
     """
     return Parts(model.scaler, crbm_of(model.weights), clusters_of(model.weights))
 

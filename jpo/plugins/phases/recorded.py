@@ -24,8 +24,7 @@ UNITS: Mapping[str, tuple[str, float]] = {"cpu_cores": (CPU, 1.0), "memory_gib":
 def traces_of(runs: Iterable[tuple[str, Sequence[Series]]], place: str) -> Traces:
     """The traces of runs, by their ids; those without CPU and memory are left out, GPUs count where all runs measured them.
 
-    Raises:
-        UsageError: JPO-E735, no run has time series of CPU and memory.
+    Raises UsageError: JPO-E735, no run has time series of CPU and memory.
     """
     found = {run_id: {one.feature: one for one in map(partial(_measured, run_id), series)} for run_id, series in runs}
     both = [(run_id, series) for run_id, series in found.items() if {CPU, MEMORY} <= set(series)]

@@ -52,8 +52,7 @@ class Stream:
     def update(self, t: float, sample: Mapping[str, float] | Floats) -> Update:
         """Take note of a sample at `t`, Unix seconds: values by feature, or in the order of the model's features.
 
-        Raises:
-            UsageError: JPO-E730, time goes back, or a value cannot be a measurement.
+        Raises UsageError: JPO-E730, time goes back, or a value cannot be a measurement.
         """
         names = self._model.scaler.names
         values = np.array([sample[name] for name in names]) if isinstance(sample, Mapping) else np.asarray(sample, np.float64)

@@ -82,8 +82,7 @@ class Traces:
     def only(self, executions: Sequence[str]) -> Traces:
         """The same with these executions alone; with all where none is named.
 
-        Raises:
-            UsageError: JPO-E734, there is none of that name.
+        Raises UsageError: JPO-E734, there is none of that name.
         """
         known = {execution.name: execution for execution in self.executions}
         for execution in executions:
@@ -93,11 +92,7 @@ class Traces:
         return replace(self, executions=tuple(known[execution] for execution in executions)) if executions else self
 
     def narrowed(self, features: Sequence[str]) -> Traces:
-        """The same with these features alone, in this order.
-
-        Raises:
-            UsageError: JPO-E731, one of them was not read.
-        """
+        """The same with these features alone, in this order. Raises UsageError: JPO-E731, one of them was not read."""
         for feature in features:
             if feature not in self.features:
                 finding = f"has no feature {feature}, which is needed here (it has {', '.join(self.features)})"

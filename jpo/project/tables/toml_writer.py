@@ -34,10 +34,7 @@ class TomlLine:
 
 @dataclass(frozen=True, slots=True)
 class EditedTable:
-    """What became of the lines, by their names.
-
-    `put`: those that stand in the file now; `kept`: those of which the file had another value, which it keeps.
-    """
+    """What became of the lines, by their names; `put`: stand in the file now; `kept`: it had another value, and keeps it."""
 
     file: Path
     put: tuple[str, ...]

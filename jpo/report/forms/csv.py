@@ -25,8 +25,7 @@ Raw: TypeAlias = str | float | bool | None
 def csv_line(cells: Iterable[Raw], *, whole: bool = False) -> str:
     """A row with its line feed: RFC 4180 but for the end, texts harmless, None empty.
 
-    Args:
-        whole: keep texts of any length; else the longest lose their middle, as names do for people.
+    `whole`: keep texts of any length; else the longest lose their middle, as names do for people.
     """
     line = StringIO()
     csv.writer(line, lineterminator="\n").writerow(harmless(cell, whole=whole) for cell in cells)

@@ -19,19 +19,14 @@ _UNSEEN = re.compile(f"[{UNSEEN}]")
 def dumps(document: Mapping[str, object]) -> str:
     """Indented JSON with a line feed at its end; letters of all languages as they are, not as \\u escapes.
 
-    Raises:
-        ValueError: a number is not finite, which JSON cannot say; names its place.
+    Raises ValueError: a number is not finite, which JSON cannot say; names its place.
     """
     _require_finite(document)
     return harmless(json.dumps(_in_words(document), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def line(document: Mapping[str, object]) -> str:
-    """One line of JSON Lines, keys sorted, in ASCII.
-
-    Raises:
-        ValueError: a number is not finite.
-    """
+    """One line of JSON Lines, keys sorted, in ASCII. Raises ValueError: a number is not finite."""
     try:
         return harmless(json.dumps(_in_words(document), sort_keys=True, allow_nan=False)) + "\n"
     except ValueError:  # asked only then: a log has a hundred thousand lines

@@ -20,8 +20,7 @@ STRONG = ("strong", "bad")
 """Markdown has no colours; what is bad must be seen."""
 WORD = re.compile(r"[^\s|]+")
 LIVE = re.compile(
-    r"@\w|://|\bwww\.|\b(?:mailto|xmpp):|[#!](?=\d)|\b(?:GH|GL)-\d|:(?=[\w+-]*[A-Za-z+-]|1(?:00|234):)[\w+-]+:",
-    re.IGNORECASE,
+    r"@\w|://|\bwww\.|\b(?:mailto|xmpp):|[#!](?=\d)|\b(?:GH|GL)-\d|:(?=[\w+-]*[A-Za-z+-]|1(?:00|234):)[\w+-]+:", re.IGNORECASE
 )
 """What makes a word a mention, an address, a reference or a picture: @name, https://a.b, www.a.b, a@b.c, #12, group/project!12,
 :tada:.

@@ -147,8 +147,7 @@ class _Page:
 def fitting(columns: Sequence[Column], texts: Sequence[Sequence[Text]], room: int) -> list[int] | None:
     """The width of each column, together at most `room`: the widest gives way first; None where nothing can.
 
-    Args:
-        texts: the headings, then the rows.
+    `texts`: the headings, then the rows.
     """
     wanted, least = [], []
     for column, cells in zip(columns, zip(*texts, strict=True), strict=True):

@@ -13,11 +13,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def value(setting: object) -> str:
-    """One value in one line.
-
-    Raises:
-        TypeError: TOML has no such value.
-    """
+    """One value in one line. Raises TypeError: TOML has no such value."""
     match setting:
         case bool():
             return str(setting).lower()

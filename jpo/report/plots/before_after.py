@@ -16,8 +16,7 @@ TINTS = {"better": "#2a7f3b", "worse": "#b3261e", "no clear change": "#777777"}
 def plot(workload: WorkloadChange, file: Path) -> None:
     """Draw the quantities for which an interval is stated.
 
-    Raises:
-        UsageError: JPO-E852, there is none; JPO-E307, the file cannot be written.
+    Raises UsageError: JPO-E852, there is none; JPO-E307, the file cannot be written.
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, NullFormatter

@@ -28,8 +28,7 @@ def can_plot(file: Path) -> None:
 def save(figure: Figure, file: Path) -> None:
     """Write a figure as PNG or SVG, 150 dots per inch. The same figure gives the same bytes.
 
-    Raises:
-        UsageError: JPO-E307, the file cannot be written.
+    Raises UsageError: JPO-E307, the file cannot be written.
     """
     from matplotlib import rc_context
 

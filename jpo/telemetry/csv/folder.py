@@ -137,9 +137,8 @@ def _sorted(found: Iterable[Found]) -> tuple[tuple[LoggedRun, ...], tuple[Unusab
 class _Reading:
     """One reading of many logs, each run once.
 
-    Args:
-        names: of the workload; the logs of others are passed over, but those of the same job on other hardware. Empty: all are
-            taken. What cannot be read is said of its own logs alone.
+    `names`: of the workload; the logs of others are passed over, but those of the same job on other hardware. Empty: all are
+    taken. What cannot be read is said of its own logs alone.
     """
 
     def __init__(self, names: tuple[Identity, ...], now: float | None, own: Own, memory: Memory) -> None:

@@ -64,8 +64,7 @@ class AnswerRow:
 def check(place: str, status: int, headers: Mapping[str, str], body: bytes) -> CheckedAnswer:
     """Accept an answer of Prometheus' HTTP API with `data` of any shape, or say what it is instead.
 
-    Args:
-        headers: with `Content-Type`.
+    `headers`: with `Content-Type`.
 
     Raises:
         PassingTrouble: worth another attempt.
@@ -113,8 +112,7 @@ def _no(value: object) -> bool:
 def rows(place: str, data: object, kind: Kind, begin: float = -math.inf, until: float = math.inf) -> list[AnswerRow]:
     """The series of `data`, in the kind that was asked for, each one once, with times in [begin, until] (unix seconds).
 
-    Raises:
-        TelemetryError: JPO-E104, they are of another kind or shape: an answer to another question is not an empty one.
+    Raises TelemetryError: JPO-E104, they are of another kind or shape: an answer to another question is not an empty one.
     """
     if not isinstance(data, dict) or "result" not in data:
         raise without_data(place)

@@ -110,9 +110,7 @@ def bounds(
 
     A run of which no report can be found now, though the server has just named it, is not sure either.
 
-    Args:
-        marks_of: by run id, from `new`.
-        pod_times: by run id, when its pods started and completed, where known.
+    `marks_of`: by run id, from `new`; `pod_times`: by run id, when its pods started and completed, where known.
     """
     reported = {run_id: (marks.get("start"), marks.get("end")) for run_id, marks in marks_of.items()}
     merged = {

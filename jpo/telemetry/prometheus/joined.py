@@ -75,8 +75,7 @@ def shared(pods_of_runs: Iterable[Iterable[Pod]]) -> frozenset[Pod]:
 def joined(pods: Mapping[Pod, str | None], run: RunBounds, facts: ClusterFacts, *, container: str | None = None) -> Joined:
     """What the cluster says about a run with these pods, each with the container that the run names.
 
-    Args:
-        container: the trainer's container as jpo.toml names it; it precedes the run's own label, and that the busiest container.
+    `container`: the trainer's container as jpo.toml names it; it precedes the run's own label, and that the busiest container.
     """
     lifetimes = [lifetime for pod in pods if (lifetime := cluster.of(facts.lifetimes, pod))]
     usages = [usage for pod in pods if (usage := cluster.of(facts.usage, pod))]

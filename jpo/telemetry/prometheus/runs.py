@@ -116,8 +116,7 @@ def finished_runs(
         reading of several chunks that fails halfway, e.g. because time is up, returns the complete ones, with their watermark,
         and says in `unread` why; the next one continues there. One request when nothing is new, and one for `late`.
 
-    Raises:
-        TelemetryError: JPO-E101 to JPO-E109; not even the first chunk could be read.
+    Raises TelemetryError: JPO-E101 to JPO-E109; not even the first chunk could be read.
     """
     from jpo.telemetry.prometheus.client import Client  # loads requests, which takes longer than the queries
 

@@ -52,8 +52,7 @@ class Scope:
     def ask_all(self, asked: Mapping[str, str]) -> list[tuple[str, AnswerRow]]:
         """The rows of several queries, each with the key of its query, in the order of these, which servers do not keep.
 
-        Raises:
-            TelemetryError: JPO-E104, a row has no key of these queries: it answers something else. As the client raises it.
+        Raises TelemetryError: JPO-E104, a row has no key of these queries: it answers something else. As the client raises it.
         """
         rows_of: dict[str, list[AnswerRow]] = {key: [] for key in asked}
         for query in queries.unions(asked):

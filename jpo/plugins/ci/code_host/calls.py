@@ -63,9 +63,7 @@ class Calls:
     ) -> tuple[object, Mapping[str, str]]:
         """The JSON of an answer, and its headers.
 
-        Raises:
-            InDoubtError: JPO-E905, temporary trouble: a POST may have been carried out.
-            CodeHostError: JPO-E901 to E906.
+        Raises InDoubtError: JPO-E905, temporary trouble: a POST may have been carried out; CodeHostError: JPO-E901 to E906.
         """
         url = f"{self._session.place}/{path}" + (f"?{urlencode(query)}" if query else "")
         try:

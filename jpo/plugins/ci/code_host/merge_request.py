@@ -102,8 +102,7 @@ class MergeRequest:
 def merge_request_of(environ: Mapping[str, str], number: int | None = None) -> MergeRequest | None:
     """The merge request of this pipeline; None for a pipeline without one, as on the main branch.
 
-    Args:
-        number: another one of the same project, e.g. in a workflow that runs after the pull request's own.
+    `number`: another one of the same project, e.g. in a workflow that runs after the pull request's own.
 
     Raises:
         UsageError: JPO-E907, this is no pipeline of GitLab or GitHub; JPO-E323, the token would travel unencrypted.

@@ -47,12 +47,9 @@ class OwnNote:
 def put_note(request: MergeRequest, marker: str, body: str, *, timeout_seconds: float) -> Written:
     """Write the note, or update the one that is there.
 
-    Args:
-        marker: begins the body, and tells this note from all others.
-        timeout_seconds: for all calls together.
+    `marker`: begins the body, and tells this note from all others; `timeout_seconds`: for all calls together.
 
-    Raises:
-        CodeHostError: it could not be written; what was there is as it was.
+    Raises CodeHostError: it could not be written; what was there is as it was.
     """
     assert body.startswith(marker), "the note would not be found again"
     if len(body) > LARGEST_BODY:

@@ -36,8 +36,7 @@ def words(text: str) -> str:
 def branch(suggestion: Suggestion, file: str) -> str:
     """The branch of this workload and its config.ini, which no other one has.
 
-    Args:
-        file: config.ini within the project: a workload may have several.
+    `file`: config.ini within the project: a workload may have several.
     """
     return f"jpo/{slug(suggestion)}.{comment.digest(suggestion, file)[:12]}"
 

@@ -42,8 +42,7 @@ SMALLEST, LARGEST = 1e-15, 1e15
 def read_report(file: Path) -> Report:
     """The report that a suggestion.json holds; in which currency its amounts are shown is not in it.
 
-    Raises:
-        UsageError: JPO-E908, it cannot be read, or is none.
+    Raises UsageError: JPO-E908, it cannot be read, or is none.
     """
 
     def refusal(finding: str) -> UsageError:
@@ -60,11 +59,7 @@ def read_report(file: Path) -> Report:
 
 
 def report_of(given: Mapping[str, object]) -> Report:
-    """The report of a published document.
-
-    Raises:
-        ValueError: it is none, or says what cannot be.
-    """
+    """The report of a published document. Raises ValueError: it is none, or says what cannot be."""
     document = SuggestionDocument.model_validate(given)
     figures = _numbers(document.model_dump(exclude={"seed"}))
     if wild := next((number for number in figures if number and not SMALLEST <= abs(number) <= LARGEST), None):

@@ -25,8 +25,7 @@ NUMBER = re.compile(r"[-+]?[.0-9].*")
 class SetUpFile:
     """A file of the beginning.
 
-    Attributes:
-        text: all of it where it would be made; what is to be added by hand where another one is there already.
+    `text`: all of it where it would be made; what is to be added by hand where another one is there already.
     """
 
     path: Path

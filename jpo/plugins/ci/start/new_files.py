@@ -15,11 +15,7 @@ LARGEST_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file to be made.
-
-    Attributes:
-        add: what is to be added by hand where there is one; empty: nothing.
-    """
+    """A file to be made; `add`: what is to be added by hand where there is one; empty: nothing."""
 
     path: Path
     text: str
@@ -44,8 +40,7 @@ def is_the_same(file: NewFile) -> bool:
 def refuse_unmakeable(file: NewFile) -> None:
     """Find out before anything is made that this one could not be.
 
-    Raises:
-        UsageError: JPO-E307, a link leads out of the project, or its folder cannot be written.
+    Raises UsageError: JPO-E307, a link leads out of the project, or its folder cannot be written.
     """
     try:
         folder = next(folder for folder in followed(file.path).parents if folder.exists())
@@ -58,8 +53,7 @@ def refuse_unmakeable(file: NewFile) -> None:
 def made(file: NewFile) -> bool:
     """Make the file, and the folders that it needs; False where somebody made one meanwhile.
 
-    Raises:
-        UsageError: JPO-E307, it cannot be made.
+    Raises UsageError: JPO-E307, it cannot be made.
     """
     refuse_unmakeable(file)
     try:

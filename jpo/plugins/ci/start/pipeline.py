@@ -39,8 +39,7 @@ def pipeline_file(host: CodeHost, config: str, settings: str = ".", *, beside_ot
         settings: so is the folder of jpo.toml, and of the history.
         beside_others: the repository's file runs JPO for another config.ini; two of a name would be one to the host.
 
-    Raises:
-        UsageError: JPO-E910, the path has signs that would have to be quoted in YAML and shell.
+    Raises UsageError: JPO-E910, the path has signs that would have to be quoted in YAML and shell.
     """
     place, folder = PurePosixPath(config), PurePosixPath(settings)
     if not (PLAIN.fullmatch(config) and PLAIN.fullmatch(settings)) or ".." in (*place.parts, *folder.parts):

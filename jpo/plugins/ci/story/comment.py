@@ -29,8 +29,7 @@ def comment(
 ) -> Comment:
     """The note about the suggestion with this id, that of a suggestion.json, or the newest one on record.
 
-    Raises:
-        UsageError: JPO-E507, nothing is on record under this id, or at all; JPO-E908, the file is no suggestion.
+    Raises UsageError: JPO-E507, nothing is on record under this id, or at all; JPO-E908, the file is no suggestion.
     """
     if source and suggestion_id:
         raise UsageError("--from", "names a suggestion, and so does the ID", "leave one of them out", code="JPO-E908")

@@ -29,8 +29,7 @@ GITIGNORE = "# The history of JPO on this machine: not for version control.\n*\n
 class InitOptions:
     """Options of the command line; see `jpo init --help`.
 
-    Attributes:
-        ci: whose pipeline's file; None: of the hosts that the repository shows.
+    `ci`: whose pipeline's file; None: of the hosts that the repository shows.
     """
 
     now: float
@@ -42,8 +41,7 @@ class InitOptions:
 def init(path: Path, settings: LoadedSettings, options: InitOptions) -> SetUp:
     """Read, ask, plan, and make what is not there.
 
-    Raises:
-        UsageError: config.ini or the settings are invalid, or a file cannot be made; nothing is made then but what is named.
+    Raises UsageError: config.ini or the settings are invalid, or a file cannot be made; nothing is made then but what is named.
     """
     workload = read_workload(path, settings, now=options.now)
     findings = () if options.offline else what_prometheus_has(workload, settings, now=options.now)
@@ -107,8 +105,7 @@ def belongs_to_another_job(config: Path, settings: LoadedSettings) -> bool:
 def pipelines(path: Path, hosts: Sequence[CodeHost], toml: Path) -> Iterator[NewFile]:
     """The pipeline's file of each host, at the root of the repository.
 
-    Args:
-        toml: the file with settings, beside which the history lies.
+    `toml`: the file with settings, beside which the history lies.
     """
     root = project_of(path)
     config, folder = (os.path.relpath(os.path.realpath(one), root) for one in (path, toml.parent))

@@ -45,8 +45,7 @@ class ClassicAgent:
 class LearningAgent:
     """An agent that learns. Weights are arrays by name, so that any library may be behind it.
 
-    Attributes:
-        margin: by how much a score must be above that of the first open action, which is the rule's; see anchor.py.
+    `margin`: by how much a score must be above that of the first open action, which is the rule's; see anchor.py.
     """
 
     options = EpisodeOptions(mode="job", order="saf", energy=False)

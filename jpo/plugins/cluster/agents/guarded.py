@@ -85,9 +85,7 @@ def guarded(work: Callable[[AgentWatch], T], place: str, limit_seconds: float, s
 
     The limit is that of each answer; `shown` goes on by one with each turn.
 
-    Raises:
-        JpoError: what the work raised.
-        UsageError: JPO-E748, the agent raised, took too long, or ended its process.
+    Raises JpoError: what the work raised; UsageError: JPO-E748, the agent raised, took too long, or ended its process.
     """
     clock = mmap(-1, 8)
     if not hasattr(os, "fork"):

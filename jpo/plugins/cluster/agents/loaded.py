@@ -32,11 +32,7 @@ class AgentFaults:
 
 
 def load_agent(text: str) -> type[ClassicAgent] | type[LearningAgent]:
-    """The class of `mine.py:Mine`.
-
-    Raises:
-        UsageError: JPO-E748, there is none, it is no agent, or the file raises.
-    """
+    """The class of `mine.py:Mine`. Raises UsageError: JPO-E748, there is none, it is no agent, or the file raises."""
     file, colon, name = text.rpartition(":")
     path = Path(file)
     if not (colon and name.isidentifier()):

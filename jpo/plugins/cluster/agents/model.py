@@ -28,11 +28,7 @@ HEADER = ("schema", "kind", "mode", "slots", "order", "resources", "pairs", "voi
 def new_agent(
     kind: str, options: EpisodeOptions, *, hidden: int = 32, lr: float = 1e-3, gamma: float = 1.0, seed: int = 0
 ) -> LearningAgent:
-    """An agent that has learnt nothing yet; `kind`: of KINDS.
-
-    Raises:
-        UsageError: JPO-E743, torch is not installed.
-    """
+    """An agent that has learnt nothing yet; `kind`: of KINDS. Raises UsageError: JPO-E743, torch is not installed."""
     try:
         import torch
     except ImportError as error:
@@ -67,11 +63,7 @@ def to_bytes(agent: LearningAgent, kind: str) -> bytes:
 
 
 def read_agent(path: Path, *, seed: int = 0) -> tuple[LearningAgent, str]:
-    """A learnt agent and its kind.
-
-    Raises:
-        UsageError: JPO-E747, the file is no agent, or one of another version.
-    """
+    """A learnt agent and its kind. Raises UsageError: JPO-E747, the file is no agent, or one of another version."""
     header, data = _kept(path)
     try:
         kind = header["kind"]

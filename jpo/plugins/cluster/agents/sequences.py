@@ -17,8 +17,7 @@ Sequence = tuple[JobTable, DemandTable, Platform]
 class Sequences:
     """Parts of so many jobs of a workload, drawn anywhere in a range of it.
 
-    Attributes:
-        begin, end: the range, as shares of the jobs: learn from one part, be judged on another.
+    `begin`, `end`: the range, as shares of the jobs: learn from one part, be judged on another.
     """
 
     jobs: JobTable

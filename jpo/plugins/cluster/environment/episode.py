@@ -57,8 +57,7 @@ class EpisodeOptions:
         queue_sensitivity: share by which a queue grows that an agent sees as 1; above 0.
         energy: whether energy is part of the rewards; they are a little slower then.
 
-    Raises:
-        ValueError: nothing could be decided so, or a name is unknown.
+    Raises ValueError: nothing could be decided so, or a name is unknown.
     """
 
     mode: ActionMode = "job"
@@ -143,8 +142,7 @@ class Episode:
     def step(self, action: int) -> NDArray[np.float64]:
         """Take an action that is open, and let time pass until the next decision: the reward, in the order of METRICS.
 
-        Raises:
-            ValueError: the action is not open.
+        Raises ValueError: the action is not open.
         """
         if self.done:
             raise ValueError("the episode is over")

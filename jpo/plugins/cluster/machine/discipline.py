@@ -50,11 +50,7 @@ class Discipline:
 
 
 def run(jobs: JobTable, demand: DemandTable, platform: Platform, discipline: Discipline) -> Schedule:
-    """Simulate jobs on a platform.
-
-    Raises:
-        ValueError: a job could never run, even on the empty platform.
-    """
+    """Simulate jobs on a platform. Raises ValueError: a job could never run, even on the empty platform."""
     if misfits := never_fitting(demand, platform):
         raise ValueError(f"job {jobs.ids[misfits[0]]} could never run on {platform.name}")
     asked = jobs, demand  # keys of the queue look at this, also where jobs are resized

@@ -49,11 +49,7 @@ def at_least(jobs: JobTable, demand: DemandTable, costs: ResizeCosts) -> tuple[J
 
 
 class Resizing:
-    """Elastic jobs of a simulation of jobs `at_least`.
-
-    Attributes:
-        wake: the next end of a cooldown; NEVER: there is none.
-    """
+    """Elastic jobs of a simulation of jobs `at_least`; `wake`: the next end of a cooldown; NEVER: there is none."""
 
     def __init__(self, simulation: Simulation, starter: Starter, ranges: Elasticity, costs: ResizeCosts) -> None:
         self._simulation, self._starter, self._costs = simulation, starter, costs

@@ -19,8 +19,7 @@ from jpo.plugins.cluster.workload.jobs import NEVER
 class Shadow:
     """The reservation of the first of a queue; EASY's shadow time and what is spare at it.
 
-    Attributes:
-        moment: when it can start; jobs expected to end by then count as ended. NEVER: no reservation is followed.
+    `moment`: when it can start; jobs expected to end by then count as ended. NEVER: no reservation is followed.
     """
 
     def __init__(self, simulation: Simulation, placement: Placement) -> None:

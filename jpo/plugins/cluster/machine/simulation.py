@@ -95,8 +95,7 @@ class Simulation:
 
         If nothing happens before `until`, nothing does, and the clock is there then.
 
-        Raises:
-            StopIteration: nothing will happen any more.
+        Raises StopIteration: nothing will happen any more.
         """
         ends, version = self._ends, self._version
         while ends and ends[0][2] != version[ends[0][1]]:

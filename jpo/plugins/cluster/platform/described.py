@@ -32,11 +32,7 @@ Table = Mapping[str, object]
 
 
 def read_platform(path: Path) -> Platform:
-    """The platform of a TOML file.
-
-    Raises:
-        UsageError: JPO-E742, it cannot be read or describes none; names the key.
-    """
+    """The platform of a TOML file. Raises UsageError: JPO-E742, it cannot be read or describes none; names the key."""
     data = contents(path, MOST_BYTES, partial(unusable, path))
     try:
         return _platform(toml(data.decode()), path.stem)

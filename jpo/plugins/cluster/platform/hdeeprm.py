@@ -77,8 +77,7 @@ class LegacyOptions:
 def read_legacy_options(path: Path) -> LegacyOptions:
     """The options of a file; paths in it count from where it is.
 
-    Raises:
-        UsageError: JPO-E742, a key is missing or holds what it cannot; names it.
+    Raises UsageError: JPO-E742, a key is missing or holds what it cannot; names it.
     """
     try:
         return _options(_document(path), path.parent)
@@ -162,11 +161,7 @@ def one_of(value: str, names: tuple[str, ...], where: str) -> str:
 
 
 def read_legacy_platform(path: Path) -> Platform:
-    """The platform of a file.
-
-    Raises:
-        UsageError: JPO-E742, it describes none, or a type of node or processor is not known.
-    """
+    """The platform of a file. Raises UsageError: JPO-E742, it describes none, or a type of node or processor is not known."""
     document = _document(path)
     try:
         nodes, processors = (_types(document, path, kind) for kind in ("node", "processor"))

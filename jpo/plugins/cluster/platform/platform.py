@@ -131,11 +131,7 @@ class ResizeCosts:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """Groups of nodes, in the order in which policies look at them.
-
-    Raises:
-        ValueError: there is no node.
-    """
+    """Groups of nodes, in the order in which policies look at them. Raises ValueError: there is no node."""
 
     name: str
     groups: tuple[NodeGroup, ...]

@@ -43,8 +43,7 @@ class Rule:
 def simulate(jobs: JobTable, processors: int, rule: Rule, *, seed: int = 0) -> Seconds:
     """When each job starts, in seconds; shape (jobs,). `seed`: of the selection `random`.
 
-    Raises:
-        ValueError: a job needs more processors than there are, so that it could never run.
+    Raises ValueError: a job needs more processors than there are, so that it could never run.
     """
     if len(jobs) and int(jobs.processors.max()) > processors:
         raise ValueError(f"a job needs {int(jobs.processors.max())} of {processors} processors")

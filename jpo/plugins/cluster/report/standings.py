@@ -18,8 +18,7 @@ NOTHING = 1e-9
 class ContestResult:
     """A contest and what it was about: so many sequences of so many jobs of these workloads.
 
-    Attributes:
-        margin: of an anchored agent, see agents/anchor.py; infinite: it stayed the rule. None: it is not anchored.
+    `margin`: of an anchored agent, see agents/anchor.py; infinite: it stayed the rule. None: it is not anchored.
     """
 
     standings: SequenceScores

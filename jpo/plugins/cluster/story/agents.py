@@ -168,8 +168,7 @@ class ContestOptions:
 class Contestant:
     """An agent to be judged: of a model, of a user's file, or that with kept weights. `anchored`: as in anchor.py.
 
-    Raises:
-        UsageError: JPO-E744, neither is named, or a user's agent is to be anchored.
+    Raises UsageError: JPO-E744, neither is named, or a user's agent is to be anchored.
     """
 
     own: OwnAgent | None
@@ -243,11 +242,7 @@ def _own_values(
 
 
 def sequences_of(scenarios: Sequence[Scenario], length: int, begin: float, end: float) -> SeveralWorkloads:
-    """Draws sequences of a part of the workloads.
-
-    Raises:
-        UsageError: JPO-E744, a part is shorter than a sequence.
-    """
+    """Draws sequences of a part of the workloads. Raises UsageError: JPO-E744, a part is shorter than a sequence."""
     several = []
     for scenario in scenarios:
         if int((end - begin) * len(scenario.jobs)) < max(length, SHORTEST):
@@ -268,8 +263,7 @@ def known_objective(name: str) -> str:
 def lessons_of(given: Mapping[str, Any], seed: int) -> Lessons:
     """Options of the command line as lessons.
 
-    Raises:
-        UsageError: JPO-E744, an unknown learner, objective, order or resource selection, or an order that changes with time.
+    Raises UsageError: JPO-E744, an unknown learner, objective, order or resource selection, or an order that changes with time.
     """
     order = known_as("--order", given["order"], NAMES)
     if order in SELECTIONS and SELECTIONS[order].timed:

@@ -28,8 +28,7 @@ def converted(path: Path, form: str, durations: Sequence[str], *, jpo: bool = Tr
 def converted_phases(path: Path, form: str, model: Path | None, gbps_per_core: float) -> str | None:
     """Traces of resources as a table with phases; None: another form is meant.
 
-    Raises:
-        UsageError: JPO-E744, traces without a model of their phases, or a model with another form.
+    Raises UsageError: JPO-E744, traces without a model of their phases, or a model with another form.
     """
     if form != PHASES:
         if model is not None:

@@ -23,11 +23,7 @@ def evaluate(
 
 
 def one_schedule(sources: Sources, rules: Sequence[Rule], seeds: range, option: str) -> DeviceSchedule:
-    """The single schedule of a single policy, for `option` which shows one.
-
-    Raises:
-        UsageError: JPO-E744, there are several.
-    """
+    """The single schedule of a single policy, for `option` which shows one. Raises UsageError: JPO-E744, there are several."""
     scenarios = scenarios_of(sources, rules, seeds, [])
     if len(scenarios) > 1 or len(rules) > 1:
         remedy = "name one workload, one policy and one seed"

@@ -86,8 +86,7 @@ def on_equal_processors(sources: Sources, rules: Sequence[Rule], seeds: range, n
 def on_a_platform(sources: Sources, rules: Sequence[Rule], seeds: range, notes: list[str]) -> list[Scenario]:
     """Logs and tables of training jobs on a platform whose nodes differ.
 
-    Raises:
-        UsageError: JPO-E741, a job could never run there; JPO-E742, of the platform.
+    Raises UsageError: JPO-E741, a job could never run there; JPO-E742, of the platform.
     """
     assert sources.platform is not None
     platform = read_platform(sources.platform)
@@ -159,11 +158,7 @@ def seeds_of(rules: Sequence[Rule], seeds: range) -> range:
 
 
 def logged(path: Path, sources: Sources, seeds: range, notes: list[str]) -> list[Scenario]:
-    """A log on its machine, with every seed.
-
-    Raises:
-        UsageError: JPO-E741, a job could never run, and there is no rule for it.
-    """
+    """A log on its machine, with every seed. Raises UsageError: JPO-E741, a job could never run, and there is no rule for it."""
     log = read_swf(path, first=sources.first)
     processors = sources.procs or log.machine_processors
     if processors is None:
@@ -190,8 +185,7 @@ def logged(path: Path, sources: Sources, seeds: range, notes: list[str]) -> list
 def named_rules(policies: Sequence[str], backfillings: Sequence[str], resources: Sequence[str] = ("",)) -> tuple[Rule, ...]:
     """Every policy with every backfilling and resource selection; a policy that names its own has that alone: "saf-pack+easy".
 
-    Raises:
-        UsageError: JPO-E744, one of them is unknown.
+    Raises UsageError: JPO-E744, one of them is unknown.
     """
     backfilled = [known_as("--backfill", word, BACKFILLINGS) for word in words(backfillings)]
     placed = [word and known_as("--resource", word, RESOURCES) for word in words(resources)]

@@ -51,8 +51,7 @@ def convert(path: Path, form: str, durations: Durations, *, jpo: bool = True) ->
 
     `jpo`: a history as it was; else as it would have been without JPO, see without_jpo.
 
-    Raises:
-        UsageError: JPO-E740, the file is none of this form; names line or job.
+    Raises UsageError: JPO-E740, the file is none of this form; names line or job.
     """
     text = text_of(path, MOST_BYTES)
     found = list(FORMS[form](text, path, durations))

@@ -29,8 +29,7 @@ class JobTable:
         processors: how many each holds from start to end, at least 1.
         users: who sent them, numbered; -1: unknown.
 
-    Raises:
-        ValueError: columns of different lengths, out of order, or out of range.
+    Raises ValueError: columns of different lengths, out of order, or out of range.
     """
 
     ids: Whole

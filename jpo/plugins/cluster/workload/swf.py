@@ -73,8 +73,7 @@ class SwfLog:
 def read_swf(path: Path, *, first: int | None = None) -> SwfLog:
     """A log, plain or compressed by gzip; `first`: at most so many jobs, the earliest; None: all.
 
-    Raises:
-        UsageError: JPO-E740, the file cannot be read or a line is malformed; names line and column.
+    Raises UsageError: JPO-E740, the file cannot be read or a line is malformed; names line and column.
     """
     header: dict[str, int] = {}
     rows: list[tuple[float, ...]] = []

@@ -76,8 +76,7 @@ class JobRow:
 def read_training_jobs(path: Path, *, first: int | None = None) -> TrainingJobs:
     """Jobs of a CSV file; `first`: the earliest so many.
 
-    Raises:
-        UsageError: JPO-E740, it cannot be read or a cell is malformed; names line and column.
+    Raises UsageError: JPO-E740, it cannot be read or a cell is malformed; names line and column.
     """
     rows = sorted(_rows(path), key=lambda row: row.amount("submit_seconds"))
     ran = [row for row in rows if duration(row) > 0]

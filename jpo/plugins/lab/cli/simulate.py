@@ -106,11 +106,7 @@ def simulate(
 
 
 def known_policies(text: str) -> tuple[PolicyName, ...]:
-    """Names of policies, each once.
-
-    Raises:
-        UsageError: JPO-E714 one that is none, or is there twice.
-    """
+    """Names of policies, each once. Raises UsageError: JPO-E714 one that is none, or is there twice."""
     names = [name.strip() for name in text.split(",")]
     if wrong := [name for name in names if name not in POLICIES or names.count(name) > 1]:
         finding = f"{wrong[0]!r} is no policy, or is there twice"

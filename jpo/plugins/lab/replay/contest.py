@@ -30,15 +30,14 @@ class Contest:
     Attributes:
         factories: of the policies, by name.
         horizons: numbers of runs at which the cumulative cost is reported, ascending; the last one is played.
-        seeds: replays of each policy on each workload, with seeds from `first_seed` on.
+        seeds: of the replays of each policy on each workload.
     """
 
     traces: tuple[Trace, ...]
     factories: Mapping[str, PolicyFactory]
     objectives: tuple[Objective, ...]
     horizons: tuple[int, ...]
-    seeds: int
-    first_seed: int = 0
+    seeds: range
 
     @property
     def runs(self) -> int:
@@ -66,13 +65,12 @@ def hold(contest: Contest, *, jobs: int, backend: Backend, track: Track) -> Resu
 
     `jobs`: processes or threads at once; -1: one per core. With Ray: tasks at once.
 
-    Raises:
-        UsageError: JPO-E703, a package is missing.
+    Raises UsageError: JPO-E703, a package is missing.
     """
     need("jpo lab replay", "joblib")
     first = contest.traces[0]
     for factory in contest.factories.values():  # a missing package is reported before the others play for minutes
-        factory(ReplayProblem(first.configurations, first.default, contest.objectives[0], contest.first_seed))
+        factory(ReplayProblem(first.configurations, first.default, contest.objectives[0], contest.seeds[0]))
     pieces, replays = list(_pieces(contest)), Replays()
     played = _played(pieces, contest.runs, jobs=jobs, backend=backend, track=track)
     for (trace, factory, objective, _), several in zip(pieces, played, strict=True):
@@ -91,8 +89,7 @@ def _standing(contest: Contest, replays: Replays, factory: PolicyFactory, object
 
 def _pieces(contest: Contest) -> Iterable[Piece]:
     """The pieces of a contest; the default policy is always played, because harm is measured against it."""
-    seeds = range(contest.first_seed, contest.first_seed + contest.seeds)
-    some = [seeds[at : at + SEEDS_PER_PIECE] for at in range(0, len(seeds), SEEDS_PER_PIECE)]
+    some = [contest.seeds[at : at + SEEDS_PER_PIECE] for at in range(0, len(contest.seeds), SEEDS_PER_PIECE)]
     return product(contest.traces, dict.fromkeys([Default, *contest.factories.values()]), contest.objectives, some)
 
 

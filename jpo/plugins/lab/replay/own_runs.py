@@ -17,8 +17,7 @@ def trace_of(
     A replay starts from the configuration of the first run, the oldest. Runs without a duration or a cost are left out; one that
     failed, was stopped or missed its target never reaches it in a replay either, at the cost it had. `place`: for errors.
 
-    Raises:
-        UsageError: JPO-E702, fewer than two configurations were run, or none of their runs ended well.
+    Raises UsageError: JPO-E702, fewer than two configurations were run, or none of their runs ended well.
     """
     measured = [(run, execution) for run in runs if (execution := _execution(run, cost_of(run))) is not None]
     names = dict.fromkeys(name for run, _ in measured for name in run.parameters)

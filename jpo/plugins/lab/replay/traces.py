@@ -80,8 +80,7 @@ class Trace:
 def read_trace(path: Path, *, opened: Collection[str] = ()) -> Trace:
     """The trace in a file; `opened`: knobs that are not held at the default's value; "power_limit_w" is the only one that is.
 
-    Raises:
-        UsageError: JPO-E701, it cannot be read or is no trace (with the line); JPO-E702, there is nothing to choose in it.
+    Raises UsageError: JPO-E701, it cannot be read or is no trace (with the line); JPO-E702, there is nothing to choose in it.
     """
     lines = _lines(path)
     head = _head(path, lines)

@@ -17,8 +17,7 @@ PANELS = {"cost_usd": "cost of a run", "duration_seconds": "time of a run"}
 def plot(fleet: Fleet, file: Path) -> None:
     """Draw median and quartiles over the workloads against the number of the run.
 
-    Raises:
-        UsageError: JPO-E307, the file cannot be written.
+    Raises UsageError: JPO-E307, the file cannot be written.
     """
     from matplotlib.figure import Figure
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 def plot(path: Path, contest: Contest, result: Result) -> None:
     """Write a PNG or SVG with one panel per objective.
 
-    Raises:
-        UsageError: JPO-E703, matplotlib is missing; JPO-E307, the file cannot be written.
+    Raises UsageError: JPO-E703, matplotlib is missing; JPO-E307, the file cannot be written.
     """
     need("--plot", "matplotlib")
     from matplotlib.figure import Figure
@@ -36,7 +35,7 @@ def plot(path: Path, contest: Contest, result: Result) -> None:
     panels[0].set_ylabel("cost of all runs so far / of the best configuration")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
     count = f"{len(contest.traces)} workloads" if len(contest.traces) > 1 else contest.traces[0].name
-    title = f"jpo lab replay: {printable(count)}, {contest.seeds} replays each"
+    title = f"jpo lab replay: {printable(count)}, {len(contest.seeds)} replays each"
     figure.suptitle(title, fontsize="medium", x=0.01, ha="left", parse_math=False)  # a name with $ is no formula
     save(figure, path)
 

@@ -26,8 +26,7 @@ LEGEND = (
 class Played:
     """A comparison, how it ended, and what its reader should know.
 
-    Attributes:
-        each_workload: whether people want a table for each workload, too.
+    `each_workload`: whether people want a table for each workload, too.
     """
 
     contest: Contest
@@ -45,7 +44,7 @@ def document(played: Played) -> Document:
 
 
 def headline(contest: Contest) -> str:
-    workloads, replays = counted(len(contest.traces), "recorded workload"), counted(contest.seeds, "replay")
+    workloads, replays = counted(len(contest.traces), "recorded workload"), counted(len(contest.seeds), "replay")
     return f"{workloads}, {replays} of {counted(contest.runs, 'run')} for each policy; run 1 is the default"
 
 
@@ -90,7 +89,7 @@ def as_json(played: Played) -> dict[str, object]:
         "schema_version": 1,
         "workloads": [_workload(trace, contest) for trace in contest.traces],
         "runs": list(contest.horizons),
-        "seeds": {"first": contest.first_seed, "count": contest.seeds},
+        "seeds": {"first": contest.seeds[0], "count": len(contest.seeds)},
         "stopped_at": STOP_AT,
         "objectives": {
             objective: {

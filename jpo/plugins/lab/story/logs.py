@@ -99,8 +99,7 @@ def rows_of(path: Path) -> Iterator[Mapping[str, float]]:
 def write_extended(path: Path, text: str) -> None:
     """The file whole or not at all, over an earlier one of its kind, and over nothing else.
 
-    Raises:
-        UsageError: JPO-E132, it is another file; JPO-E307, it cannot be written.
+    Raises UsageError: JPO-E132, it is another file; JPO-E307, it cannot be written.
     """
     try:
         with whole(path, over=ours(path, text.partition("\n")[0].split(","))) as new:
@@ -114,8 +113,7 @@ def write_extended(path: Path, text: str) -> None:
 def ours(path: Path, names: Iterable[str]) -> bool:
     """Whether the file is an extended CSV with these columns; False where there is none. It is known by its head alone.
 
-    Raises:
-        UsageError: JPO-E132, it is something else, or cannot be read.
+    Raises UsageError: JPO-E132, it is something else, or cannot be read.
     """
     head = f"{','.join(names)}\n".encode()
     if not os.path.exists(path):  # noqa: PTH110 - Path.exists raises for a name that is too long

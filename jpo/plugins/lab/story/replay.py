@@ -77,8 +77,7 @@ class ReplayOptions:
     policies: tuple[str, ...]
     horizons: tuple[int, ...]
     objectives: tuple[Objective, ...]
-    seeds: int = 20
-    first_seed: int = 0
+    seeds: range = range(20)
     opened: tuple[str, ...] = ()
     jobs: int | None = None
     backend: Backend = "loky"
@@ -96,7 +95,7 @@ def replay(
     traces = (*(read_trace(path, opened=options.opened) for path in files), *(trace for trace, _ in histories))
     refuse_twins(traces)
     factories = {name: ALL_POLICIES[name] for name in options.policies}
-    contest = Contest(traces, factories, options.objectives, options.horizons, options.seeds, options.first_seed)
+    contest = Contest(traces, factories, options.objectives, options.horizons, options.seeds)
     result = hold(contest, jobs=options.jobs or -1, backend=options.backend, track=track)
     return Played(contest, result, tuple(note for _, notes in histories for note in notes), options.each_workload)
 

@@ -1,9 +1,8 @@
 """`jpo lab simulate`: simulated Kubernetes workloads go through JPO as real ones do, in virtual time, next to copies left alone.
 
-Every workload is a folder with config.ini and jpo.toml; all of them share one store, at the same time or one after the other.
-A night is: `jpo suggest` changes config.ini, the simulator runs what it says, the outcome goes on record. The first
-configuration is run unchanged, too, with the same luck: that is what "before" means, and under drift nothing else would be a
-fair comparison.
+Every workload is a folder with config.ini and jpo.toml; all of them share one store, at the same time or one after the other. A
+night is: `jpo suggest` changes config.ini, the simulator runs what it says, the outcome goes on record. The first configuration
+is run unchanged, too, with the same luck: that is what "before" means, and under drift nothing else would be a fair comparison.
 """
 
 from __future__ import annotations
@@ -96,8 +95,7 @@ def simulate(plan: Plan, suggest: Suggest, *, keep: Path | None, track: Track) -
 
     `keep`: folder for the workloads and their store, which stay there; None: a temporary one.
 
-    Raises:
-        UsageError: JPO-E302 a preference that is none, JPO-E711 the folder is not empty or cannot be made.
+    Raises UsageError: JPO-E302 a preference that is none, JPO-E711 the folder is not empty or cannot be made.
     """
     settings = merge([(Origin("command line"), plan.settings)], root=Path(), toml=None)
     with ExitStack() as until_done:
@@ -108,16 +106,9 @@ def simulate(plan: Plan, suggest: Suggest, *, keep: Path | None, track: Track) -
             pass_night(folders[number], run, plan.seed, START + night * NIGHT, suggest)
     preference = preference_of(settings)
     lanes = tuple(lane_of(folder.job, folder.unchanged, folder.tuned, preference) for folder in folders)
+    explore, deciders = explore_of(settings), Counter(name for folder in folders for name in folder.decided_by)
     return Fleet(
-        lanes,
-        plan.runs,
-        window(plan.runs),
-        plan.seed,
-        plan.drift,
-        explore_of(settings),
-        asdict(preference),
-        plan.installation,
-        Counter(who for folder in folders for who in folder.decided_by),
+        lanes, plan.runs, window(plan.runs), plan.seed, plan.drift, explore, asdict(preference), plan.installation, deciders
     )
 
 

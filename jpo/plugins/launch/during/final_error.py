@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.cost.thresholds import within
 from jpo.forecast.curves.curve import Curve
 from jpo.records import Interval
 
@@ -80,8 +81,7 @@ def final_error(curve: Curve, epochs: float, finished: Sequence[Curve]) -> Final
         epochs: those that it will have in all.
         finished: curves of runs of the same workload that came to their end, of which those with as many epochs count.
 
-    Returns:
-        None before FEWEST_EPOCHS.
+    Returns None before FEWEST_EPOCHS.
     """
     done = curve.epochs[-1]
     if len(curve.epochs) < FEWEST_EPOCHS or epochs <= 0:
@@ -146,18 +146,8 @@ def _posterior(rows: Sequence[Floats], falls: Sequence[float], spreads: Sequence
 
 
 def student_below(t: float, freedom: int) -> float:
-    """Probability that a Student's t with whole degrees of freedom is below `t`.
-
-    Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4.
-    """
-    angle = math.atan(abs(t) / math.sqrt(freedom))
-    odd, cosine = freedom % 2, math.cos(angle)
-    term = total = 0.0 if freedom == 1 else cosine if odd else 1.0
-    for k in range(3 if odd else 2, freedom - 1, 2):
-        term *= cosine**2 * (k - 1) / k
-        total += term
-    within = 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
-    return 0.5 * (1 + math.copysign(within, t))
+    """Probability that a Student's t with whole degrees of freedom is below `t`."""
+    return 0.5 * (1 + math.copysign(within(math.atan(abs(t) / math.sqrt(freedom)), freedom), t))
 
 
 def student_quantile(share: float, freedom: int) -> float:

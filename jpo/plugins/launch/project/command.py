@@ -61,8 +61,7 @@ def invocation_of(
         folder: from which they were typed.
         engine: on which it is to run.
 
-    Raises:
-        UsageError: JPO-E773, there is no such script; JPO-E774, it is no Python, or cannot be called.
+    Raises UsageError: JPO-E773, there is no such script; JPO-E774, it is no Python, or cannot be called.
     """
     if not words:
         return Invocation((), None)

@@ -50,8 +50,7 @@ def job_of(
         environment: further variables, which win; no secrets.
         longest_seconds: None: as [launch] timeout says.
 
-    Raises:
-        UsageError: JPO-E756, there is no command; JPO-E757, the id cannot be that of a run.
+    Raises UsageError: JPO-E756, there is no command; JPO-E757, the id cannot be that of a run.
     """
     words = tuple(command) or launch_table(settings).command
     if not words:

@@ -112,8 +112,7 @@ class TrainingScript:
 def analysis_of(script: Path, path: Sequence[Path] = ()) -> TrainingScript:
     """What a script shows of itself and of the modules that it finds beside it, or in the folders of a path (PYTHONPATH).
 
-    Raises:
-        UsageError: JPO-E773, it cannot be read; JPO-E774, it is no Python of this version.
+    Raises UsageError: JPO-E773, it cannot be read; JPO-E774, it is no Python of this version.
     """
     trees = tuple(_trees(script, path))
     nodes = [node for tree in trees for node in ast.walk(tree)]

@@ -32,8 +32,7 @@ OpenStore = Callable[[], Store]
 def deciding(ledger: Path, run_id: str) -> Iterator[list[Adjustment]]:
     """The adjustments of a run, oldest first, for one process at a time; what the list holds at the end is written down.
 
-    Raises:
-        LaunchError: JPO-E752, its folder cannot be written; JPO-E782, what stands there is damaged.
+    Raises LaunchError: JPO-E752, its folder cannot be written; JPO-E782, what stands there is damaged.
     """
     folder = folder_of(ledger, run_id) / "watch"
     with locked(folder):

@@ -111,8 +111,7 @@ class LaunchObserver:
     def observe(self, now: float) -> SeenRun:
         """The run as it is now; an engine that cannot be reached is said in words, and asked again at the next look.
 
-        Raises:
-            LaunchError: the engine's, but for JPO-E754.
+        Raises LaunchError: the engine's, but for JPO-E754.
         """
         entry = read(self._ledger, self._entry.job.run_id) or self._entry
         status = _status(entry, self._launcher, self._ledger)
@@ -191,8 +190,7 @@ class PrometheusObserver:
     def observe(self, now: float) -> SeenRun:
         """The run as the server knows it; one that it no longer names has ended. A server that answered before is asked again.
 
-        Raises:
-            TelemetryError: JPO-E101 to E109, E113.
+        Raises TelemetryError: JPO-E101 to E109, E113.
         """
         try:
             found = self._samples.observe(self._newest.run_id, self._newest.identity)

@@ -23,8 +23,7 @@ ASK = "ask Prometheus for a range: /api/v1/query_range, or promtool query range 
 def read_answers(path: Path, text: str) -> list[ExportedSeries]:
     """The series of all answers in a file.
 
-    Raises:
-        UsageError: JPO-E730, it is no such answer, or a value is no number; file, series and number of the value are named.
+    Raises UsageError: JPO-E730, it is no such answer, or a value is no number; file, series and number of the value are named.
     """
     try:
         document = json.loads(text)

@@ -58,8 +58,7 @@ def is_nothing(text: str) -> bool:
 def measurement(where: str, feature: str, text: str) -> CellValue:
     """A measurement in cores or bytes where its cell has a unit: finite, not negative.
 
-    Raises:
-        UsageError: JPO-E730, it is none.
+    Raises UsageError: JPO-E730, it is none.
     """
     text = text.strip()
     if not text:
@@ -101,8 +100,7 @@ def number(text: str) -> CellValue | None:
 def in_base(where: str, feature: str, cell: CellValue) -> float:
     """A measurement in cores or bytes by the unit of its cell; percent of CPU are of one core.
 
-    Raises:
-        UsageError: JPO-E730, the unit is none of this feature.
+    Raises UsageError: JPO-E730, the unit is none of this feature.
     """
     sizes, cores = (MEMORY, GPU_MEMORY), (CPU,)
     wrong = {MEMORY: feature in (*cores, GPU), CPU: feature in (*sizes, GPU), PERCENT: feature in sizes}

@@ -55,10 +55,7 @@ def features_of(columns: TraceColumns) -> tuple[tuple[str, ...], tuple[str, ...]
 def places_of(place: str, header: Sequence[str], columns: TraceColumns, *, alone: bool = True) -> dict[str, ColumnPlace]:
     """Where each quantity stands in a row: execution where there is one, time, then the features in their order.
 
-    `alone`: no other file has what this one lacks.
-
-    Raises:
-        UsageError: JPO-E731, it lacks a column.
+    `alone`: no other file has what this one lacks. Raises UsageError: JPO-E731, it lacks a column.
     """
     needed, optional = features_of(columns)
     optional = optional if alone else (*needed, *optional)

@@ -40,8 +40,7 @@ class Moment(NamedTuple):
 def moment(where: str, text: str, *, day_first: bool | None = None) -> Moment:
     """A number of any unit, or a date with a time, UTC unless it says otherwise; `day_first`: of slashes, None: nobody knows.
 
-    Raises:
-        UsageError: JPO-E730, it is neither.
+    Raises UsageError: JPO-E730, it is neither.
     """
     try:
         value = reading.number(text)

@@ -49,8 +49,7 @@ def value_of(header: Sequence[str]) -> int | None:
 def read_graph(path: Path, header: Sequence[str], time: ColumnPlace, value: int | None, rows: Sequence[Row]) -> Found:
     """A column per series, or, where a column has values, a row per series and time.
 
-    Raises:
-        UsageError: JPO-E730, a cell is no number, or a time is none; file, row and column are named.
+    Raises UsageError: JPO-E730, a cell is no number, or a time is none; file, row and column are named.
     """
     require_width(path, len(header), rows)
     times, notes = _times(path, time, rows)

@@ -79,8 +79,7 @@ def rates(times: Floats, counter: Floats) -> tuple[Floats, Floats]:
 def measured_of(files: Sequence[Sequence[ExportedSeries]], columns: TraceColumns) -> tuple[list[Measured], list[str]]:
     """What the series of files say of whom, and what there is to say of each file.
 
-    Raises:
-        UsageError: JPO-E876, nobody says what they measure; JPO-E730, a unit is none of its feature.
+    Raises UsageError: JPO-E876, nobody says what they measure; JPO-E730, a unit is none of its feature.
     """
     meant = [(one, meaning) for series in files for one, meaning in zip(series, meanings(series, columns), strict=True)]
     known = [(one, meaning) for one, meaning in meant if meaning is not None]
@@ -152,8 +151,7 @@ def _read_as(parts: Mapping[tuple[str, str], Sequence[tuple[ExportedSeries, Mean
 def joined(measured: Sequence[Measured], columns: TraceColumns, place: str) -> Traces:
     """Executions of which all features were measured.
 
-    Raises:
-        UsageError: JPO-E735, there is none; JPO-E730, two files have the same of one.
+    Raises UsageError: JPO-E735, there is none; JPO-E730, two files have the same of one.
     """
     needed, optional = features_of(columns)
     named = _named_all(measured)

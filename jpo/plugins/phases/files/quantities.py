@@ -79,8 +79,7 @@ def meanings(series: Sequence[ExportedSeries], columns: TraceColumns) -> list[Me
     A legend counts before the file's name where all legends of the file say what they measure: a file "memory.csv" may have a
     container "cpu-worker".
 
-    Raises:
-        UsageError: JPO-E876, nobody says what one of them measures.
+    Raises UsageError: JPO-E876, nobody says what one of them measures.
     """
     own = [_named_meaning(one.name, one.unit) for one in series]
     beside = [_is_beside(one.name) for one in series]

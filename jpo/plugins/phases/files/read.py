@@ -22,9 +22,8 @@ GRAFANAS_TIME = "Time"
 def read_traces(paths: Path | Sequence[Path], columns: TraceColumns | None = None) -> Traces:
     """The executions in files: tables with a row per sample, exports of Grafana, answers of Prometheus.
 
-    Raises:
-        UsageError: JPO-E730, a file cannot be read or says what cannot be: file, row and column or execution are named; JPO-E731,
-            it lacks a column; JPO-E735, no execution has all features; JPO-E876, nobody says what a series measures.
+    Raises UsageError: JPO-E730, a file cannot be read or says what cannot be: file, row and column or execution are named;
+    JPO-E731, it lacks a column; JPO-E735, no execution has all features; JPO-E876, nobody says what a series measures.
     """
     paths, columns = [paths] if isinstance(paths, Path) else [*paths], columns or TraceColumns()
     if len(paths) == 1 and isinstance(only := _read(paths[0], columns, alone=True), Traces):

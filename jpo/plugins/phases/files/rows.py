@@ -22,8 +22,7 @@ REMEDY = "name a CSV file with one row per sample, or an export of Grafana or Pr
 def text_of(path: Path) -> str:
     """A file's text, without the mark of its encoding.
 
-    Raises:
-        UsageError: JPO-E730, it cannot be read, is too large, or is no text.
+    Raises UsageError: JPO-E730, it cannot be read, is too large, or is no text.
     """
     content = contents(path, LARGEST_BYTES, lambda finding: malformed(str(path), finding, REMEDY))
     try:
@@ -35,8 +34,7 @@ def text_of(path: Path) -> str:
 def rows_of(path: Path, text: str) -> Iterator[Row]:
     """Rows without blank ones; the first is the header. Grafana's `sep=,` for Excel is none.
 
-    Raises:
-        UsageError: JPO-E730, it is not CSV.
+    Raises UsageError: JPO-E730, it is not CSV.
     """
     lines = StringIO(text, newline="")
     separator = separator_of(next((line for line in lines if line.strip() and not _is_separator(line)), ""))

@@ -35,8 +35,7 @@ class _Sample(NamedTuple):
 def read_table(path: Path, width: int, places: Mapping[str, ColumnPlace], rows: Iterable[Row]) -> Traces:
     """The executions in a table of `width` columns; without one of executions the file is one.
 
-    Raises:
-        UsageError: JPO-E730, a row says what cannot be: file, execution and row are named.
+    Raises UsageError: JPO-E730, a row says what cannot be: file, execution and row are named.
     """
     measured = [(name, place.at, place) for name, place in places.items() if name not in (EXECUTION, TIME)]
     rows = list(rows)

@@ -60,8 +60,7 @@ def in_seconds(times: Floats, is_date: NDArray[np.bool_], place: str, unit: str 
 
     `unit`: of UNITS, that the column's name says; None: seconds, or what the size of the times says.
 
-    Raises:
-        UsageError: JPO-E730, some are too large for seconds, and others are not.
+    Raises UsageError: JPO-E730, some are too large for seconds, and others are not.
     """
     if is_date.all():
         return times, None
@@ -84,8 +83,7 @@ def in_seconds(times: Floats, is_date: NDArray[np.bool_], place: str, unit: str 
 def require_interval(seconds: Floats, place: str) -> str | None:
     """What is odd about the seconds between each two samples of an execution, if anything.
 
-    Raises:
-        UsageError: JPO-E730, nobody samples so rarely or so often.
+    Raises UsageError: JPO-E730, nobody samples so rarely or so often.
     """
     median = float(np.median(seconds))
     if not SHORTEST_SECONDS <= median <= LONGEST_SECONDS:

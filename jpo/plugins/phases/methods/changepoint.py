@@ -28,8 +28,7 @@ NORMAL_MAD = 0.6745
 def segments(scaled: Floats, lengths: Sequence[int]) -> Ints:
     """The segment of each sample, counted through all executions, shape (samples,).
 
-    Raises:
-        UsageError: JPO-E733, ruptures is not installed.
+    Raises UsageError: JPO-E733, ruptures is not installed.
     """
     need("the method changepoint", "ruptures")
     from ruptures import KernelCPD  # type: ignore[import-untyped]

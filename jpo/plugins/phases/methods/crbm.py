@@ -1,9 +1,8 @@
 """Phases as AI4DL finds them: k-means on the hidden units of a conditional restricted Boltzmann machine. Training needs torch.
 
-The machine says how likely a sample is after those before it; its hidden units stand for what goes on. Unlike AI4DL's,
-history before the first sample is the first sample (zeros would be a phase of their own), a label is that of its own sample
-(not of the one before), updates are those of mini-batches, training stops when it no longer helps, and the weights are plain
-arrays.
+The machine says how likely a sample is after those before it; its hidden units stand for what goes on. Unlike AI4DL's, history
+before the first sample is the first sample (zeros would be a phase of their own), a label is that of its own sample (not of the
+one before), updates are those of mini-batches, training stops when it no longer helps, and the weights are plain arrays.
 
 Sources: Taylor, Hinton and Roweis, "Modeling Human Motion Using Binary Latent Variables", NIPS 2006; Berral, Wang and Youssef,
 "AI4DL: Mining Behaviors of Deep Learning Workloads for Resource Management", HotCloud 2020.
@@ -135,8 +134,7 @@ def crbm_of(weights: Mapping[str, Floats]) -> Crbm | None:
 def train_crbm(scaled: Floats, lengths: Sequence[int], options: CrbmOptions, track: Track = silently) -> tuple[Crbm, list[float]]:
     """A machine by contrastive divergence, and its error of reconstruction on samples held out after each epoch.
 
-    Raises:
-        UsageError: JPO-E733, torch is not installed.
+    Raises UsageError: JPO-E733, torch is not installed.
     """
     need("the method crbm-kmeans", "torch")
     import torch

@@ -20,11 +20,7 @@ PASSES = 50
 
 
 def fit_hmm(scaled: Floats, labels: Ints, lengths: Sequence[int], seed: int) -> Chain:
-    """The chain that hmmlearn finds; `labels`: levels to begin with.
-
-    Raises:
-        UsageError: JPO-E733, hmmlearn is not installed.
-    """
+    """The chain that hmmlearn finds; `labels`: levels to begin with. Raises UsageError: JPO-E733, hmmlearn is not installed."""
     need("the method hmm", "hmmlearn")
     from hmmlearn.hmm import GaussianHMM  # type: ignore[import-untyped]
 

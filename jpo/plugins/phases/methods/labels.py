@@ -17,9 +17,8 @@ def phases_of(model: PhaseModel, traces: Traces, *, parity: bool = False) -> Int
 
     `parity`: as AI4DL shows them from the same weights: its first samples without any, the others one sample late.
 
-    Raises:
-        UsageError: JPO-E734, parity of a method that AI4DL does not have; JPO-E732, the weights of the model do not go together;
-            JPO-E733, a package is not installed.
+    Raises UsageError: JPO-E734, parity of a method that AI4DL does not have; JPO-E732, the weights of the model do not go
+    together; JPO-E733, a package is not installed.
     """
     if parity and model.method != "crbm-kmeans":
         raise UsageError("--parity", f"the model is by {model.method}", "fit one with --method crbm-kmeans", code="JPO-E734")

@@ -28,8 +28,7 @@ UNITS = {"cpu_cores": "CPU (cores)", "memory_bytes": "memory (GiB)", "gpu_memory
 def plot_resources(traces: Traces, phases: Ints, k: int, palette: str, file: Path) -> None:
     """Draw each execution, MOST_ROWS at most: a row for each, a panel for each feature, the phases behind it.
 
-    Raises:
-        UsageError: JPO-E307, the file cannot be written.
+    Raises UsageError: JPO-E307, the file cannot be written.
     """
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
@@ -58,8 +57,7 @@ def plot_resources(traces: Traces, phases: Ints, k: int, palette: str, file: Pat
 def plot_variance(traces: Traces, phases: Ints, k: int, palette: str, file: Path) -> None:
     """Draw how much the samples of each phase differ, per feature, and how frequent each phase is.
 
-    Raises:
-        UsageError: JPO-E307, the file cannot be written.
+    Raises UsageError: JPO-E307, the file cannot be written.
     """
     from matplotlib.figure import Figure
 

@@ -186,8 +186,7 @@ class Requests:
 def allocate(model: PhaseModel, traces: Traces, *, per_hour: float = RESIZES_PER_HOUR) -> tuple[Allocation, ...]:
     """The requests of each execution, as they would have been made while it ran.
 
-    Raises:
-        UsageError: JPO-E736, the model knows nothing of CPU and memory; JPO-E731, the traces lack one of its features.
+    Raises UsageError: JPO-E736, the model knows nothing of CPU and memory; JPO-E731, the traces lack one of its features.
     """
     found = []
     for execution in _executions(model, traces):
@@ -201,8 +200,7 @@ class LeftOut:
     """Executions that a model has not seen, on which steps of caution are tried; what is known at each sample is found once, of
     those longer than MOST_KEPT once for all steps that are tried together.
 
-    Raises:
-        UsageError: JPO-E736, the model knows nothing of CPU and memory; JPO-E731, the traces lack one of its features.
+    Raises UsageError: JPO-E736, the model knows nothing of CPU and memory; JPO-E731, the traces lack one of its features.
     """
 
     def __init__(self, model: PhaseModel, traces: Traces) -> None:

@@ -62,8 +62,7 @@ class Sizes:
 def rightsize(traces: Traces, phases: Ints, *, headroom: float = HEADROOM) -> Sizes:
     """Sizes for the workload of these traces; `headroom`: share above the peak.
 
-    Raises:
-        UsageError: JPO-E731, the traces lack CPU or memory; JPO-E734, headroom below 0.
+    Raises UsageError: JPO-E731, the traces lack CPU or memory; JPO-E734, headroom below 0.
     """
     if not headroom >= 0:
         raise UsageError("--headroom", f"{headroom} is below 0", "never below what was used", code="JPO-E734")
@@ -102,8 +101,7 @@ def config_lines(sizes: Sizes) -> Sequence[str]:
 def patch_lines(sizes: Sizes, container: str) -> Sequence[str]:
     """A strategic merge patch for what has a pod template (Job, Deployment), as YAML.
 
-    Raises:
-        UsageError: JPO-E734, no container of Kubernetes can have this name.
+    Raises UsageError: JPO-E734, no container of Kubernetes can have this name.
     """
     if not re.fullmatch("[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", container):
         finding = f"{container!r:.80} is no name of a container"

@@ -36,8 +36,7 @@ def phase_jobs(traces: Path, model: Path, gbps_per_core: float) -> list[tuple[Ex
 
     `gbps_per_core`: memory bandwidth that a busy core wants.
 
-    Raises:
-        UsageError: JPO-E730, JPO-E731, of the traces; JPO-E732, of the model.
+    Raises UsageError: JPO-E730, JPO-E731, of the traces; JPO-E732, of the model.
     """
     fitted, found = read_model(model), read_traces(traces)
     phases = fitted.predict(found)

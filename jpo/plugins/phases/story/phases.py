@@ -61,8 +61,7 @@ def fit(traces: Traces, options: FitOptions, track: Track) -> tuple[bytes, Phase
 def parts(model: PhaseModel, scaler: Path | None, crbm: Path | None, clusters: Path | None) -> list[tuple[Path, bytes]]:
     """The parts of a model that go into files of their own, as the bytes of these.
 
-    Raises:
-        UsageError: JPO-E734, the model has no such part, or its weights do not go together.
+    Raises UsageError: JPO-E734, the model has no such part, or its weights do not go together.
     """
     has = parts_of(model)
     wanted = (("--scaler", scaler, has.scaler), ("--crbm", crbm, has.crbm), ("--clusters", clusters, has.clusters))

@@ -72,7 +72,7 @@ def test_the_json_has_every_figure_also_per_workload(contest: Contest, result: R
 def test_what_cannot_be_said_is_null_and_none() -> None:
     never = (Execution(1.0, 1.0, False),), (Execution(5.0, 5.0, True),)
     trace = Trace("never", ({"batch_size": 1.0}, {"batch_size": 2.0}), never, 0, "USD")
-    contest = Contest((trace,), {"default": POLICIES["default"]}, ("time",), (1,), seeds=1)
+    contest = Contest((trace,), {"default": POLICIES["default"]}, ("time",), (1,), seeds=range(1))
     played = Played(contest, hold(contest, jobs=1, backend="loky", track=silently))
     cost = as_json(played)["objectives"]["time"]["default"]["cost_per_delivered_model"]
     assert cost == {"mean": None, "standard_error": None}

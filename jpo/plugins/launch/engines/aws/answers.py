@@ -60,9 +60,8 @@ def words_of(error: ClientError) -> str:
 def answer(place: str, question: Callable[[], Answer], seconds: float = LONGEST_SECONDS) -> Answer:
     """The answer to a question.
 
-    Raises:
-        LaunchError: JPO-E754, there is none, and the same may be asked again; JPO-E766, credentials are missing, expired or may
-            not do it; JPO-E769, what [launch.aws] names does not exist; JPO-E753, AWS refuses otherwise.
+    Raises LaunchError: JPO-E754, there is none, and the same may be asked again; JPO-E766, credentials are missing, expired or
+    may not do it; JPO-E769, what [launch.aws] names does not exist; JPO-E753, AWS refuses otherwise.
     """
     from botocore import exceptions as aws
     from botocore.parsers import ResponseParserError

@@ -115,8 +115,7 @@ def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath |
         config: its config.ini; empty: the image's own.
         folder: where the training code is on the image; None: where it is here.
 
-    Raises:
-        LaunchError: JPO-E755, it is too large.
+    Raises LaunchError: JPO-E755, it is too large.
     """
     here, there = PurePosixPath(job.folder), folder or PurePosixPath(job.folder)
     file = moved(job.config_ini, here, there)

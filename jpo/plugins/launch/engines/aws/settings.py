@@ -41,8 +41,7 @@ def in_region(table: AwsTable, here: Surroundings) -> AwsTable:
 def offers_of(table: AwsTable, here: Surroundings) -> tuple[Instance, ...]:
     """The instances on offer in a region: of the catalogue that [prices] names, else of the one that came with JPO.
 
-    Raises:
-        UsageError: JPO-E801, the catalogue does not have the region; JPO-E802, it cannot be used.
+    Raises UsageError: JPO-E801, the catalogue does not have the region; JPO-E802, it cannot be used.
     """
     catalogue = here.catalogue() or read_catalogue(SHIPPED["aws"])
     there = select(catalogue, region=table.region, gpu_type=None, place=f"{here.place} [launch.aws]")

@@ -53,9 +53,8 @@ PAUSE_SECONDS = 10.0
 class KubernetesLauncher:
     """Launcher of Jobs on Kubernetes.
 
-    Args:
-        ledger: where the output of a run that goes on is kept up to date, for who follows it and in case its pod is deleted;
-            None: output comes home when the run is over.
+    `ledger`: where the output of a run that goes on is kept up to date, for who follows it and in case its pod is deleted; None:
+    output comes home when the run is over.
     """
 
     name = "kubernetes"
@@ -190,8 +189,7 @@ class KubernetesLauncher:
     def resize(self, engine_id: str, needs: Needs) -> None:
         """Give a run that goes on other CPUs and memory, in place (Kubernetes 1.33 and later).
 
-        Raises:
-            LaunchError: JPO-E765, no pod of it runs, or it would be other GPUs; JPO-E753, the cluster refuses, in its words.
+        Raises LaunchError: JPO-E765, no pod of it runs, or it would be other GPUs; JPO-E753, the cluster refuses, in its words.
         """
 
         def refuse(finding: str, remedy: str) -> LaunchError:

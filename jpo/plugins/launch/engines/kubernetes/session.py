@@ -114,8 +114,7 @@ class Session:
         namespace: None: the one that the connection names.
         sleep: seconds between attempts.
 
-    Attributes:
-        now: unix seconds of the server's clock at its last answer; None before, or where it says none.
+    `now`: unix seconds of the server's clock at its last answer; None before, or where it says none.
     """
 
     def __init__(self, connect: Callable[[], Connected], sleep: Callable[[float], None], namespace: str | None = None) -> None:

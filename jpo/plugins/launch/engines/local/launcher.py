@@ -126,8 +126,7 @@ class LocalLauncher:
     def resize(self, engine_id: str, needs: Needs) -> None:
         """Confine a run that goes on to fewer CPUs; its lease of the others lasts until it ends.
 
-        Raises:
-            LaunchError: JPO-E753, it does not run here, or nothing else than CPUs is to change, which this machine reserves.
+        Raises LaunchError: JPO-E753, it does not run here, or nothing else than CPUs is to change, which this machine reserves.
         """
         found, place = self._found(engine_id), f"run {engine_id}"
         if found is None or self.status(engine_id).state is not JobState.RUNNING or found[0].place != Place.here():
@@ -142,8 +141,7 @@ class LocalLauncher:
     def _start(self, job: LaunchJob, folder: Path, state: RunState, lock: int) -> None:
         """Start the supervisor, hand it lock, leases and order, and wait until it has started the command.
 
-        Raises:
-            LaunchError: JPO-E755, what was free is not any more; JPO-E753, the command cannot be started.
+        Raises LaunchError: JPO-E755, what was free is not any more; JPO-E753, the command cannot be started.
         """
         gpus = leased_gpus(self._capacity(), job, self._leases) if job.needs.gpus else {}
         cpus = leased_cpus(job.needs, self._leases)

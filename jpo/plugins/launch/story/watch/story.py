@@ -114,8 +114,7 @@ def watching(
 ) -> Iterator[RunWatch]:
     """The watch of a run, open as long as the context.
 
-    Raises:
-        UsageError: JPO-E780, nothing is known of such a run; JPO-E781, --apply of one that JPO did not launch.
+    Raises UsageError: JPO-E780, nothing is known of such a run; JPO-E781, --apply of one that JPO did not launch.
     """
     with ExitStack() as open_things:
         with open_history(settings):
