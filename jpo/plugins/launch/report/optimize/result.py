@@ -170,11 +170,11 @@ def _run(each: LoopRun, job: OptimizedJob) -> dict[str, object]:
 
 def as_csv(jobs: Sequence[OptimizedJob]) -> str:
     """One row per run; empty cells where nothing is known."""
-    head = ("config", "name", "run_id", "engine", "baseline", "status", "suggestion_id", *MEASURES)
+    head = ("config", "name", "run_id", "engine", "baseline", "status", "suggestion_id", *MEASURES, "stopped_by_jpo")
     rows = [
         (
             *(job.config, job.name, each.run_id, each.engine, each.baseline, each.run.status.value if each.run else None),
-            *(job.suggestions.get(each.run_id), *(each.value(name) for name in MEASURES)),
+            *(job.suggestions.get(each.run_id), *(each.value(name) for name in MEASURES), each.stopped),
         )
         for job in jobs
         for each in job.runs

@@ -108,6 +108,7 @@ def test_programs_read_a_list_of_jobs_with_all_runs() -> None:
 def test_a_table_has_a_row_per_run() -> None:
     rows = [*csv.DictReader(rendered(result, [job()], "csv").splitlines())]
     assert [(row["run_id"], row["duration_seconds"]) for row in rows] == [("d-b1", "120"), ("d-1", "60"), ("d-2", "")]
+    assert {row["stopped_by_jpo"] for row in rows} == {"False"}
 
 
 def test_nothing_is_shown_of_no_job() -> None:
