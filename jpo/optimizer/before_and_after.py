@@ -106,6 +106,11 @@ def taken(quantity: str, runs: Iterable[Run], prices: Prices, *, before: bool = 
     return np.array([value for value, _ in pairs], dtype=np.float64), np.array([well for _, well in pairs], dtype=np.float64)
 
 
+def per_model(took: Floats, well: Floats) -> float | None:
+    """What a model took, of all these runs together (see `taken`); None: none brought one, or nothing was measured."""
+    return float(took.sum() / well.sum()) if well.any() else None
+
+
 def as_they_ran(
     effective: Sequence[Suggestion], recorded: Sequence[RecordedRun], otherwise: Parameters = NOTHING
 ) -> tuple[Run, ...]:

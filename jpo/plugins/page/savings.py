@@ -16,7 +16,7 @@ from jpo.cost import Prices
 from jpo.forecast.before_after import Basis, t_quantile
 from jpo.forecast.measurements import FEWEST
 from jpo.history.figures import LARGEST
-from jpo.optimizer.before_and_after import Sides, taken
+from jpo.optimizer.before_and_after import Sides, per_model, taken
 from jpo.records import Interval
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
     after, after_well = taken(quantity, sides.after, prices)
     well, spent, expected = int(after_well.sum()), float(after.sum()), sides.expected.of(quantity)
     basis: Basis = "forecast" if expected and len(after) and before_well.sum() < FEWEST else "runs"
-    each, saved = float(before.sum() / before_well.sum()) if before_well.any() else None, None
+    each, saved = per_model(before, before_well), None
     if expected and basis == "forecast":  # it may be wrong in the same way of every run
         each = expected.mean
         saved = Interval(*(well * of_each - spent for of_each in (expected.mean, expected.low, expected.high)))

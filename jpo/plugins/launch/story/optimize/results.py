@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from jpo.cost import Prices, run_cost_usd
 from jpo.errors import JpoError
 from jpo.forecast.before_after import BeforeAfter
-from jpo.optimizer.before_and_after import failed_starts
+from jpo.optimizer.before_and_after import failed_starts, per_model, taken
 from jpo.plugins.launch.ledger import read
 from jpo.plugins.launch.project.finished import run_again
 from jpo.plugins.launch.project.unfinished import made_under
@@ -18,6 +18,7 @@ from jpo.plugins.launch.story.optimize.task import LoopPlan, Task
 from jpo.project.project import ProjectStore, open_project_store, own_direction
 from jpo.records import Run, Suggestion, same
 from jpo.records.notes import Note
+from jpo.report.before_after import PER_MODEL
 
 Compare = Callable[[Sequence[Run], Sequence[Run], Prices, Mapping[str, bool]], Sequence[BeforeAfter]]
 """As commands/compare.py: each quantity of runs before and after."""
@@ -39,18 +40,19 @@ def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | 
     charged = [run for run in runs if run.run_id not in unfit]
     baseline = [run for run in charged if run.baseline and run.last]  # who cut off a run says nothing of its values
     following, own = [run for run in charged if not run.baseline], own_direction(task.settings)
+    each = per_model(*taken("duration_seconds", _ended(baseline), prices))
     return OptimizedJob(
         config=str(task.path),
         name=task.name,
         identity=task.identity,
         runs=runs,
         suggestions={run_id: suggestion.suggestion_id for run_id, suggestion in made.items() if suggestion},
-        totals=[total for name in ("duration_seconds", "cost_usd") if (total := _total(name, baseline, following))],
+        totals=[total for name in PER_MODEL if (total := _total(name, baseline, following, prices))],
         lines=compare(_ended(baseline), _ended(following), prices, own) if following else (),
         missing=0 if last and not failure else plan.runs - sum(not run.baseline and run.last for run in runs),
         failure=Note(failure.code, str(failure), task.name) if failure else None,
         currency=currency,
-        best=_best(first, last, baseline, following, lambda some: compare(_ended(baseline), some, prices, own))
+        best=_best(first, last, each, following, lambda some: compare(_ended(baseline), some, prices, own))
         if first and last and not failure
         else None,
     )
@@ -59,12 +61,12 @@ def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | 
 def _best(
     first: Suggestion,
     last: Suggestion,
-    baseline: Sequence[LoopRun],
+    each: float | None,
     following: Sequence[LoopRun],
     against: Callable[[Sequence[Run]], Sequence[BeforeAfter]],
 ) -> BestFound:
-    """What the loop has left in config.ini, against what stood there first."""
-    each, values = per_model(baseline), last.values.suggested
+    """What the loop has left in config.ini, against what stood there first; `each`: seconds that a model took then."""
+    values = last.values.suggested
     spent, search, repaid, with_best = 0.0, 0.0, None, list[Run]()
     for number, made in enumerate(following, 1):
         beyond = (made.value("duration_seconds") or 0.0) - (each or 0.0) * made.ended_well
@@ -80,13 +82,6 @@ def _best(
         None if each is None else search,
         None if each is None else repaid,
     )
-
-
-def per_model(runs: Sequence[LoopRun], name: str = "duration_seconds") -> float | None:
-    """What a model took, of all these runs together; None: none brought one, or nothing was measured."""
-    taken = {each.run_id: value for each in runs if (value := each.value(name)) is not None}
-    models = sum(each.ended_well and each.run_id in taken for each in runs)
-    return sum(taken.values()) / models if models else None
 
 
 def _runs(task: Task, plan: LoopPlan, job: ProjectStore) -> Iterator[LoopRun]:
@@ -106,14 +101,11 @@ def _ended(runs: Sequence[LoopRun]) -> list[Run]:
     return [each.run for each in runs if each.run]
 
 
-def _total(name: str, baseline: Sequence[LoopRun], following: Sequence[LoopRun]) -> LoopTotals | None:
+def _total(name: str, baseline: Sequence[LoopRun], following: Sequence[LoopRun], prices: Prices) -> LoopTotals | None:
     """What the runs after the baseline took together, beside as many models of the baseline; None: one side measured nothing."""
-    before, after = (
-        per_model(baseline, name),
-        {each.run_id: value for each in following if (value := each.value(name)) is not None},
-    )
-    if before is None or not after:
+    before, (took, well) = per_model(*taken(name, _ended(baseline), prices)), taken(name, _ended(following), prices)
+    if before is None or not len(took):
         return None
-    well = sum(each.run_id in after and each.ended_well for each in following)
-    spent, kept = sum(after.values()), before * well
-    return LoopTotals(name, len(after), well, spent, kept, spent / kept if kept > 0 else None)
+    models, spent = int(well.sum()), float(took.sum())
+    kept = before * models
+    return LoopTotals(name, len(took), models, spent, kept, spent / kept if kept > 0 else None)
