@@ -111,6 +111,19 @@ def per_model(took: Floats, well: Floats) -> float | None:
     return float(took.sum() / well.sum()) if well.any() else None
 
 
+def each_before(quantity: str, sides: Sides, prices: Prices) -> float | None:
+    """What a model took before JPO's first change, or was forecast to where too few runs brought one; None: nobody knows."""
+    took, well = taken(quantity, sides.before, prices, before=True)
+    expected = sides.expected.of(quantity)
+    return expected.mean if expected and well.sum() < FEWEST else per_model(took, well)
+
+
+def beyond(runs: Iterable[Run], each: float | None) -> float | None:
+    """Seconds that runs took beyond what as many models take; below 0: they saved time; None: nobody knows."""
+    took = [(seconds, run.ended_well) for run in runs if (seconds := run.outcome.duration_seconds) and seconds < LARGEST]
+    return sum(seconds - each * well for seconds, well in took) if each and took else None
+
+
 def as_they_ran(
     effective: Sequence[Suggestion], recorded: Sequence[RecordedRun], otherwise: Parameters = NOTHING
 ) -> tuple[Run, ...]:

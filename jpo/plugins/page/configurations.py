@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from jpo.cost import Prices, run_cost_usd
+from jpo.forecast.before_after import BeforeAfter, compare
+from jpo.forecast.measurements import FEWEST
 from jpo.forecast.pareto import non_dominated
 from jpo.history.figures import configurations
 from jpo.optimizer.pareto.front import maximised
@@ -64,6 +67,37 @@ def measured_front(runs: Sequence[Run], prices: Prices, metric: Quality | None =
     ]
     points.sort(key=lambda point: (not point.on_front, point.values["duration_seconds"] or math.inf))
     return MeasuredFront(axes, tuple(points), more)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What another value of a parameter did to the time of a run: the values, and after / before with its interval."""
+
+    old: float
+    new: float
+    compared: BeforeAfter
+
+
+def effects_of(runs: Sequence[Run]) -> dict[str, Effect]:
+    """The newest effect of each parameter: of configurations that differ in it alone, and each ended well often enough.
+
+    Args:
+        runs: oldest first, with all their parameters.
+    """
+    took: dict[tuple[tuple[str, float], ...], list[float]] = {}
+    for run in runs:
+        if run.ended_well and run.outcome.duration_seconds:
+            took.setdefault(tuple(sorted(run.parameters.items())), []).append(run.outcome.duration_seconds)
+    often = [(dict(given), seconds) for given, seconds in took.items() if len(seconds) >= FEWEST]
+    found = {}
+    for (before, some), (after, others) in combinations(often, 2):
+        changed = [name for name in before if before[name] != after.get(name)]
+        if len(changed) == 1 and before.keys() == after.keys():
+            found[changed[0]] = before[changed[0]], after[changed[0]], some, others
+    return {
+        name: Effect(old, new, compare("duration_seconds", some, others, more_is_better=False, seed=0))
+        for name, (old, new, some, others) in found.items()
+    }
 
 
 def _signed(value: float | None, *, minus: bool) -> float:

@@ -7,7 +7,7 @@ first; where it is broken, the report says so before everything else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from jpo.history.figures import spread
 from jpo.history.undo import in_effect
 from jpo.learning.serving import own_policy
 from jpo.optimizer.before_and_after import Sides, as_they_ran, sides_of
-from jpo.plugins.page.configurations import measured_front
+from jpo.plugins.page.configurations import effects_of, measured_front
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
 from jpo.plugins.page.rewards import reward_components
 from jpo.plugins.page.savings import QUANTITIES, saved_by_run, savings, together
@@ -32,7 +32,7 @@ from jpo.project.workload import read_workload
 from jpo.records import Identity, Preference, Quality, Run, Suggestion, as_stored
 from jpo.report.audit import maker
 from jpo.report.before_after import WorkloadChange
-from jpo.report.history import Follower, History, PastRun
+from jpo.report.history import History, PastRun
 from jpo.version import __version__
 
 KINDS = ("suggested", "kept", "rolled back")
@@ -159,20 +159,21 @@ def reviewed(
     sides = sides_of(effective, recorded)
     whole = as_they_ran(effective, recorded, made[-1].values.suggested if made else {})
     saved = savings(sides, job.prices)
-    each = saved[0].each_before if sides.since else None
     return WorkloadReview(
         identity,
         sides.since,
         saved,
         answers.change(identity, sides, job.prices, criteria.direction),
         [reviewed_run(one, run, criteria.targets, job.prices) for one, run in zip(runs, whole, strict=True)],
-        [decision(one, past.followers.get(one.suggestion_id, ()), log, each) for one in made],
+        [decision(one, past, log) for one in made],
         past.ledgers[identity],
         compliance(check_run(criteria.targets, run, job.prices) for run in whole),
         measured_front(whole, job.prices, criteria.metric),
         list(reward_components(whole, criteria.targets, job.prices, criteria.preference)),
         made[-1].values.suggested if made else {},
-        saved_by_run(saved[0], sides),
+        {one.quantity: saved_by_run(one, sides, job.prices) for one in saved},
+        effects_of(whole),
+        repository_of(log.made.get(made[-1].suggestion_id)) if made else "",
     )
 
 
@@ -182,22 +183,29 @@ def reviewed_run(past: PastRun, run: Run, targets: Mapping[str, float], prices: 
     return ReviewedRun(past, run_cost_usd(run, prices), usd_per_hour(run.parameters, prices), checks)
 
 
-def decision(made: Suggestion, followers: Sequence[Follower], log: AuditRead, each: float | None) -> ReviewedSuggestion:
-    """A suggestion with what came of it; `each`: seconds that a model took before JPO's first change."""
-    record = log.made.get(made.suggestion_id)
+def decision(made: Suggestion, past: History, log: AuditRead) -> ReviewedSuggestion:
+    """A suggestion with what came of it."""
+    record, followers = log.made.get(made.suggestion_id), past.followers.get(made.suggestion_id, ())
     fate = log.became.get(made.suggestion_id, "unknown") if made.changes else "kept"
     ended = [follower for follower in followers if follower.run.ended_well]  # forecasts are of such runs
     well = [seconds for follower in ended if (seconds := follower.run.outcome.duration_seconds)]
     inside = [follower.inside["duration_seconds"] for follower in ended if "duration_seconds" in follower.inside]
-    took = [(seconds, follower.run.ended_well) for follower in followers if (seconds := follower.run.outcome.duration_seconds)]
-    beyond = sum(seconds - each * brought for seconds, brought in took) if each and took else None
-    return ReviewedSuggestion(made, asked_by(record), fate, spread(well), len(followers), len(inside), sum(inside), beyond)
+    spent = past.spent.get(made.suggestion_id)
+    return ReviewedSuggestion(made, asked_by(record), fate, spread(well), len(followers), len(inside), sum(inside), spent)
 
 
 def asked_by(record: AuditRecord | None) -> str:
     """Who asked for a suggestion, without the page of the pipeline, which the log has."""
     by = record.data.get("by") if record else None
     return maker({"by": {name: said for name, said in by.items() if name != "url"}}) if isinstance(by, Mapping) else ""
+
+
+def repository_of(record: AuditRecord | None) -> str:
+    """Where the job is at home: its repository, or the folder of its config.ini; empty: nobody knows."""
+    data = record.data if record else {}
+    by = data.get("by")
+    named = by.get("repository") if isinstance(by, Mapping) else None
+    return str(named or str(data.get("config", "")).rpartition("/")[0])
 
 
 def decider(store: Store) -> str:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jpo.records import USD, Currency, Identity, Interval, Suggestion
 from jpo.report.before_after import WorkloadChange
 from jpo.report.history import Ledger, PastRun
+from jpo.report.trials import Spent
 
 if TYPE_CHECKING:
     from jpo.cost.sla import Compliance
     from jpo.history import AuditRecord, Verification
     from jpo.history.figures import Spread
-    from jpo.plugins.page.configurations import MeasuredFront
+    from jpo.plugins.page.configurations import Effect, MeasuredFront
     from jpo.plugins.page.rewards import RewardComponents
     from jpo.plugins.page.savings import Saved
     from jpo.records import SlaCheck
@@ -29,8 +30,7 @@ class ReviewedSuggestion:
         fate: "written", "conflict" or "not written"; "kept"; "unknown" where the log does not say whether it was written.
         actual: the durations of the runs that followed and ended well; `runs`: of all that followed.
         compared, inside: of how many of them the duration could be compared, and how many were inside the forecast's interval.
-        beyond_seconds: what they took beyond what their models would have taken before JPO's first change; below 0: they saved
-            time; None: none ran, or nobody knows.
+        spent: what they took beyond what their models would have taken; None: none ran since the first change, or nobody knows.
     """
 
     suggestion: Suggestion
@@ -40,7 +40,7 @@ class ReviewedSuggestion:
     runs: int
     compared: int
     inside: int
-    beyond_seconds: float | None = None
+    spent: Spent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,10 @@ class WorkloadReview:
     Attributes:
         since: unix seconds of JPO's first change; None: there was none.
         saved: of time and of money.
-        saved_by_run: when each run of the account ended, and the time that it saved.
+        saved_by_run: by quantity of `saved` when each run of the account ended, and what it saved.
+        effects: of a parameter what its newest value did to the time of a run, where runs differ in nothing else.
         today: the values of the newest suggestion; empty without any.
+        repository: for which the newest suggestion was made, else the folder of its config.ini; empty where the log says neither.
     """
 
     identity: Identity
@@ -75,7 +77,9 @@ class WorkloadReview:
     front: MeasuredFront
     rewards: Sequence[RewardComponents]
     today: Mapping[str, float]
-    saved_by_run: Sequence[tuple[float, float]] = ()
+    saved_by_run: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
+    effects: Mapping[str, Effect] = field(default_factory=dict)
+    repository: str = ""
 
 
 @dataclass(frozen=True, slots=True)
