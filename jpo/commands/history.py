@@ -16,7 +16,7 @@ from jpo.history.following.contradictions import contradictions
 from jpo.history.runs import RunKey, key_of
 from jpo.history.undo import in_effect
 from jpo.history.unsettled import open_ends
-from jpo.optimizer.before_and_after import as_they_ran, beyond, each_before, sides_of
+from jpo.optimizer.before_and_after import Spent, as_they_ran, spent_of
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import events_of
@@ -24,7 +24,6 @@ from jpo.project.project import open_project_store, targets_of
 from jpo.project.workload import content_now, only_of
 from jpo.records import Forecast, Identity, Run, Suggestion, share_interval
 from jpo.report.history import Compared, Follower, History, Ledger, PastRun
-from jpo.report.trials import Spent
 from jpo.wording.contradictions import sentences
 
 MOST_ROWS = 1000
@@ -71,8 +70,8 @@ def read(
     forecasts = {suggestion.suggestion_id: suggestion.next for suggestion in suggestions}
     made_by = {suggestion.suggestion_id: suggestion for suggestion in suggestions}
     identities = dict.fromkeys([*(entry.run.identity for entry in recorded), *(made.identity for made in suggestions)])
-    whole, by_jpo = as_they_ran_each(store, recorded, suggestions) if targets else {}, store.stopped_by_jpo()
-    followers = followers_of(store, suggestions, recorded if limit is None else None)
+    whole, spent = of_each(store, recorded, suggestions, prices) if targets or every else ({}, {})
+    by_jpo = store.stopped_by_jpo()
     return History(
         [
             PastRun(
@@ -85,52 +84,27 @@ def read(
             for entry in recorded
         ],
         suggestions,
-        followers,
+        followers_of(store, suggestions, recorded if limit is None else None),
         {identity: ledger_of(store, identity, prices) for identity in identities},
         newest=most if more else None,
-        spent=spent_each(store, recorded, suggestions, followers, prices) if every else {},
+        spent=spent if every else {},
         contradictions=[note.cited for identity in identities for note in sentences(contradictions(store, identity, None), None)],
     )
 
 
-def as_they_ran_each(store: Store, recorded: Sequence[RecordedRun], suggestions: Sequence[Suggestion]) -> dict[RunKey, Run]:
-    """Runs of several workloads with the parameters that they do not report, by workload and id."""
+def of_each(
+    store: Store, recorded: Sequence[RecordedRun], suggestions: Sequence[Suggestion], prices: Prices
+) -> tuple[dict[RunKey, Run], dict[str, Spent]]:
+    """Runs of several workloads with the parameters that they do not report; what those of each suggestion took."""
+    entries, whole, spent = defaultdict[Identity, list[RecordedRun]](list), dict[RunKey, Run](), dict[str, Spent]()
     newest = {made.identity: made.values.suggested for made in suggestions}
-    return {
-        key_of(run): run
-        for identity, some in by_workload(recorded).items()
-        for run in as_they_ran(in_effect(store, identity, some), some, newest.get(identity, {}))
-    }
-
-
-def by_workload(recorded: Sequence[RecordedRun]) -> dict[Identity, list[RecordedRun]]:
-    entries = defaultdict[Identity, list[RecordedRun]](list)
     for entry in recorded:
         entries[entry.run.identity].append(entry)
-    return entries
-
-
-def spent_each(
-    store: Store,
-    recorded: Sequence[RecordedRun],
-    suggestions: Sequence[Suggestion],
-    followers: Mapping[str, Sequence[Follower]],
-    prices: Prices,
-) -> dict[str, Spent]:
-    """What the runs of each suggestion took, of those that the account charges: since JPO's first change, by their values."""
-    charged, each = set[RunKey](), dict[Identity, float | None]()
-    for identity, some in by_workload(recorded).items():
-        sides = sides_of(in_effect(store, identity, some), some)
-        charged |= {key_of(run) for run in sides.after}
-        each[identity] = each_before("duration_seconds", sides, prices)
-    found = {}
-    for made in suggestions:
-        runs = [follower.run for follower in followers[made.suggestion_id] if key_of(follower.run) in charged]
-        now = made.now.duration_seconds
-        if (more := beyond(runs, each.get(made.identity))) is not None:
-            keeping = beyond(runs, now.mean) if now else None
-            found[made.suggestion_id] = Spent(more, keeping, len(runs), sum(run.ended_well for run in runs))
-    return found
+    for identity, some in entries.items():
+        effective = in_effect(store, identity, some)
+        whole |= {key_of(run): run for run in as_they_ran(effective, some, newest.get(identity, {}))}
+        spent |= spent_of(effective, some, prices)
+    return whole, spent
 
 
 def compared(recorded: RecordedRun, forecasts: Mapping[str, Forecast]) -> Compared | None:

@@ -28,13 +28,14 @@ from jpo.records import (
     uncoded,
 )
 from jpo.report import headline
+from jpo.report.before_after import taught, trials_in_words
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
-from jpo.report.trials import Spent, return_on_trials, taught
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
     from jpo.history import RecordedRun
+    from jpo.optimizer.before_and_after import Spent
 
 MOST_NAMED = 3
 """Runs that a sentence names; JSON says it of each."""
@@ -151,7 +152,7 @@ def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Bl
     yield f"The same in all runs above: {same}." if same else ""
     yield assumed_in(recorded)
     yield _suggestions(suggestions, history.spent)
-    yield return_on_trials((made, history.spent.get(made.suggestion_id)) for made in suggestions)
+    yield trials_in_words((made, history.spent.get(made.suggestion_id)) for made in suggestions)
     yield from ledger_blocks(ledger)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 
@@ -35,14 +36,23 @@ class MeasuredConfiguration:
     on_front: bool
 
 
+Effect: TypeAlias = tuple[float, float, BeforeAfter]
+"""Another value of a parameter: the old and the new one, and the time of a run with either."""
+
+
 @dataclass(frozen=True, slots=True)
 class MeasuredFront:
-    """Configurations on two quantities, the first of which is the time; without points where a second one was not measured."""
+    """Configurations on two quantities, the first of which is the time; without points where a second one was not measured.
+
+    Attributes:
+        maximised: whether more of the second one is better.
+        effects: what the newest value of a parameter did to the time of a run, where runs differ in nothing else.
+    """
 
     quantities: tuple[str, ...]
     points: tuple[MeasuredConfiguration, ...]
     maximised: bool
-    """Whether more of the second one is better."""
+    effects: Mapping[str, Effect] = field(default_factory=dict)
 
 
 def measured_front(runs: Sequence[Run], prices: Prices, metric: Quality | None = None) -> MeasuredFront:
@@ -56,7 +66,7 @@ def measured_front(runs: Sequence[Run], prices: Prices, metric: Quality | None =
     second = ("cost_usd", *([metric.name] if metric else []), "val_loss", "val_accuracy")
     quantity = next((name for name in second if any(one.medians.get(name) is not None for one in tried)), None)
     if quantity is None:
-        return MeasuredFront(("duration_seconds",), (), False)
+        return MeasuredFront(("duration_seconds",), (), False, effects_of(runs))
     more = maximised(quantity, metric)
     axes = ("duration_seconds", quantity)
     places = [[_signed(one.medians.get(name), minus=more and name == quantity) for name in axes] for one in tried]
@@ -66,16 +76,7 @@ def measured_front(runs: Sequence[Run], prices: Prices, metric: Quality | None =
         for one, front in zip(tried, best, strict=True)
     ]
     points.sort(key=lambda point: (not point.on_front, point.values["duration_seconds"] or math.inf))
-    return MeasuredFront(axes, tuple(points), more)
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """What another value of a parameter did to the time of a run: the values, and after / before with its interval."""
-
-    old: float
-    new: float
-    compared: BeforeAfter
+    return MeasuredFront(axes, tuple(points), more, effects_of(runs))
 
 
 def effects_of(runs: Sequence[Run]) -> dict[str, Effect]:
@@ -95,7 +96,7 @@ def effects_of(runs: Sequence[Run]) -> dict[str, Effect]:
         if len(changed) == 1 and before.keys() == after.keys():
             found[changed[0]] = before[changed[0]], after[changed[0]], some, others
     return {
-        name: Effect(old, new, compare("duration_seconds", some, others, more_is_better=False, seed=0))
+        name: (old, new, compare("duration_seconds", some, others, more_is_better=False, seed=0))
         for name, (old, new, some, others) in found.items()
     }
 

@@ -22,14 +22,14 @@ from jpo.history.figures import spread
 from jpo.history.undo import in_effect
 from jpo.learning.serving import own_policy
 from jpo.optimizer.before_and_after import Sides, as_they_ran, sides_of
-from jpo.plugins.page.configurations import effects_of, measured_front
+from jpo.plugins.page.configurations import measured_front
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
 from jpo.plugins.page.rewards import reward_components
 from jpo.plugins.page.savings import QUANTITIES, saved_by_run, savings, together
 from jpo.project.load import LoadedSettings
 from jpo.project.project import ProjectStore, open_project_store, own_direction, own_metrics, preference_of, targets_of
 from jpo.project.workload import read_workload
-from jpo.records import Identity, Preference, Quality, Run, Suggestion, as_stored
+from jpo.records import Identity, Run, Suggestion, as_stored
 from jpo.report.audit import maker
 from jpo.report.before_after import WorkloadChange
 from jpo.report.history import History, PastRun
@@ -54,37 +54,26 @@ class Answers:
     change: Callable[[Identity, Sides, Prices, Mapping[str, bool]], WorkloadChange]
 
 
-@dataclass(frozen=True, slots=True)
-class Criteria:
-    """By what runs are judged, as the settings say: the user's targets, preference and own metric."""
-
-    targets: Mapping[str, float]
-    preference: Preference
-    direction: Mapping[str, bool]
-    metric: Quality | None
-
-
 def report(config: Path | None, settings: LoadedSettings, answers: Answers, *, now: float) -> Review:
     """The report of a workload, or (None) of every one on record.
 
     Raises:
         StoreError: the store cannot be read; a broken chain is in the report instead.
     """
-    metric = next(iter(own_metrics(settings).values()), None)
-    criteria = Criteria(targets_of(settings), preference_of(settings), own_direction(settings), metric)
+    targets = targets_of(settings)
     only = read_workload(config, settings, now=now).identity if config else None
     with open_project_store(settings) as job:
-        past = answers.history(job.store, job.prices, None, criteria.targets)
+        past = answers.history(job.store, job.prices, None, targets)
         log = read_log(job.store)  # after the tables: whatever they hold is in it by then
         identities = sorted((identity for identity in past.ledgers if only in (None, identity)), key=str)
-        workloads = [reviewed(identity, past, log, job, criteria, answers) for identity in identities]
+        workloads = [reviewed(identity, past, log, job, settings, answers) for identity in identities]
         digest = replace(log.digest, contradicted=contradicted(past.suggestions, log) if log.digest.chain.ok else ())
         decides = decider(job.store)
         place, currency = job.place, job.currency
     every = [saved for workload in workloads for saved in workload.saved]
     saved = {name: together(one for one in every if one.quantity == name) for name in QUANTITIES}
     notes = [*past.contradictions, *past.unsettled]
-    return Review(now, place, __version__, workloads, saved, criteria.targets, digest, decides, notes, currency)
+    return Review(now, place, __version__, workloads, saved, targets, digest, decides, notes, currency)
 
 
 def refuse_broken(review: Review) -> None:
@@ -150,8 +139,9 @@ def _as_logged(made: Suggestion, record: AuditRecord | None) -> bool:
 
 
 def reviewed(
-    identity: Identity, past: History, log: AuditRead, job: ProjectStore, criteria: Criteria, answers: Answers
+    identity: Identity, past: History, log: AuditRead, job: ProjectStore, settings: LoadedSettings, answers: Answers
 ) -> WorkloadReview:
+    targets = targets_of(settings)
     runs = [one for one in past.runs if one.recorded.run.identity == identity]
     made = [one for one in past.suggestions if one.identity == identity]
     recorded = [one.recorded for one in runs]
@@ -161,18 +151,16 @@ def reviewed(
     saved = savings(sides, job.prices)
     return WorkloadReview(
         identity,
-        sides.since,
         saved,
-        answers.change(identity, sides, job.prices, criteria.direction),
-        [reviewed_run(one, run, criteria.targets, job.prices) for one, run in zip(runs, whole, strict=True)],
+        answers.change(identity, sides, job.prices, own_direction(settings)),
+        [reviewed_run(one, run, targets, job.prices) for one, run in zip(runs, whole, strict=True)],
         [decision(one, past, log) for one in made],
         past.ledgers[identity],
-        compliance(check_run(criteria.targets, run, job.prices) for run in whole),
-        measured_front(whole, job.prices, criteria.metric),
-        list(reward_components(whole, criteria.targets, job.prices, criteria.preference)),
+        compliance(check_run(targets, run, job.prices) for run in whole),
+        measured_front(whole, job.prices, next(iter(own_metrics(settings).values()), None)),
+        list(reward_components(whole, targets, job.prices, preference_of(settings))),
         made[-1].values.suggested if made else {},
         {one.quantity: saved_by_run(one, sides, job.prices) for one in saved},
-        effects_of(whole),
         repository_of(log.made.get(made[-1].suggestion_id)) if made else "",
     )
 

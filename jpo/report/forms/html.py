@@ -13,9 +13,8 @@ from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined, Template
 
-from jpo.report import colours
 from jpo.report.document import Document, Section, plain_text, shown, spans
-from jpo.report.forms import svg
+from jpo.report.forms import colours, svg
 from jpo.report.forms.cells import harmless, interval_of, value_of
 from jpo.wording.printable import printable
 

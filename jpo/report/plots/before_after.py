@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jpo.errors import UsageError
 from jpo.report.before_after import WorkloadChange, label
-from jpo.report.colours import LIGHT
+from jpo.report.forms.colours import LIGHT
 from jpo.report.plots.picture import dress, save
 from jpo.wording import numbers
 from jpo.wording.printable import printable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jpo.optimizer.pareto.front import Front, Point, difference, unit_of
-from jpo.report.colours import LIGHT
+from jpo.report.forms.colours import LIGHT
 from jpo.report.plots.picture import dress, save
 from jpo.wording import names
 from jpo.wording.printable import printable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from jpo.errors import UsageError
 from jpo.files import whole
-from jpo.report.colours import LIGHT
+from jpo.report.forms.colours import LIGHT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

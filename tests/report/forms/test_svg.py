@@ -63,7 +63,7 @@ def test_values_far_apart_are_on_a_logarithmic_axis() -> None:
 @pytest.mark.parametrize("diagonal", [False, True])
 def test_no_points_break_it(points: tuple[tuple[float, float], ...], diagonal: bool) -> None:
     for x, y in (("moment", "duration_seconds"), ("duration_seconds", "cost_usd"), ("f1", "gpu_utilisation")):
-        drawn = svg.drawing(chart(points, x=x, y=y, diagonal=diagonal, moments=((0.0, "a"), (1.7e9, "b")), front=points), USD)
+        drawn = svg.drawing(chart(points, x=x, y=y, diagonal=diagonal, moments=((0.0, "a"), (1.7e9, "b")), stairs=points), USD)
         paths = [path for _, path, *_ in (*drawn.dots, *drawn.lines)]
         assert all(math.isfinite(number) for path in paths for number in numbers_in(path))
         assert not re.search("nan|inf|e", "".join(paths))
@@ -72,9 +72,9 @@ def test_no_points_break_it(points: tuple[tuple[float, float], ...], diagonal: b
 
 
 def test_a_front_is_the_border_of_what_its_points_dominate() -> None:
-    drawn = svg.drawing(chart(((1.0, 9.0), (2.0, 3.0)), x="duration_seconds", y="cost_usd", front=((2.0, 3.0), (1.0, 9.0))), USD)
+    drawn = svg.drawing(chart(((1.0, 9.0), (2.0, 3.0)), x="duration_seconds", y="cost_usd", stairs=((2.0, 3.0), (1.0, 9.0))), USD)
     ((kind, path, _),) = drawn.lines
-    assert kind == "front"
+    assert kind == "stairs"
     assert re.fullmatch(r"M[\d.]+ [\d.]+H[\d.]+V[\d.]+", path)
 
 

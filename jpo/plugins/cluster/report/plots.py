@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from jpo.plugins.cluster.schedule import DeviceSchedule, bars, busy_over_time
-from jpo.report.colours import SEVERAL
+from jpo.report.forms.colours import SEVERAL
 from jpo.report.plots.picture import dress, save
 
 MOST_BARS = 20_000

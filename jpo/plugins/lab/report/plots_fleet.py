@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from jpo.plugins.lab.fleet import Fleet, ratios
-from jpo.report.colours import LIGHT
+from jpo.report.forms.colours import LIGHT
 from jpo.report.plots.picture import dress, save
 
 HIGHEST = 5.0

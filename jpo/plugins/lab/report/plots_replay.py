@@ -11,7 +11,7 @@ import numpy as np
 from jpo.plugins.lab.replay.contest import Contest, Result
 from jpo.plugins.lab.replay.extras import need
 from jpo.plugins.lab.replay.metrics import Score
-from jpo.report.colours import SEVERAL
+from jpo.report.forms.colours import SEVERAL
 from jpo.report.plots.picture import dress, save
 from jpo.wording.printable import printable
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from jpo.errors import UsageError
 from jpo.plugins.launch.report.optimize.record import LoopRun, OptimizedJob
-from jpo.report.colours import LIGHT
+from jpo.report.forms.colours import LIGHT
 from jpo.report.plots.picture import dress, save
 from jpo.wording import numbers
 from jpo.wording.printable import printable

@@ -56,7 +56,7 @@ def why_lost(workload: WorkloadReview) -> str:
     if worst.runs and worst.actual.median is None:
         undo = f"no model came of it, `jpo explain {made.suggestion_id}` says why"
     changes = ", ".join(f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in made.changes)
-    return f"most of it, {numbers.duration(seconds)}, by {made.decision.kind} {changes}; {undo}"
+    return f"{numbers.duration(seconds)} of it by {made.decision.kind} {changes}; {undo}"
 
 
 def what_to_do(workload: WorkloadReview, worst: ReviewedSuggestion) -> str:

@@ -52,16 +52,16 @@ def parameters(workload: WorkloadReview) -> Iterator[Plot]:
         if different < 2:
             continue
         holds = [places[0] for places in zip(points[1:-1], points, strict=False) if places[0][1] != places[1][1]]
-        effect = workload.effects.get(name)
+        effect = workload.front.effects.get(name)
         said = f"{different} values in {numbers.counted(len(points), 'run')}{effect_of(name, effect) if effect else ''}."
         yield _steps(f"{names.heading(name)}, run by run", said, name, (points[0], *holds, points[-1]))
 
 
 def effect_of(name: str, effect: Effect) -> str:
     """ "; 64 → 256: -47% time (-52% to -42%), 19 and 12 runs"."""
-    found = effect.compared
+    old, new, found = effect
     change = numbers.expected("change", found.change, bounds=True)
-    return f"; {numbers.from_to(name, effect.old, effect.new)}: {change} time, {found.runs_before} and {found.runs_after} runs"
+    return f"; {numbers.from_to(name, old, new)}: {change} time, {found.runs_before} and {found.runs_after} runs"
 
 
 def over_time(workload: WorkloadReview) -> Plot:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from jpo.records import USD, Currency, Identity, Interval, Suggestion
 from jpo.report.before_after import WorkloadChange
 from jpo.report.history import Ledger, PastRun
-from jpo.report.trials import Spent
 
 if TYPE_CHECKING:
     from jpo.cost.sla import Compliance
     from jpo.history import AuditRecord, Verification
     from jpo.history.figures import Spread
-    from jpo.plugins.page.configurations import Effect, MeasuredFront
+    from jpo.optimizer.before_and_after import Spent
+    from jpo.plugins.page.configurations import MeasuredFront
     from jpo.plugins.page.rewards import RewardComponents
     from jpo.plugins.page.savings import Saved
     from jpo.records import SlaCheck
@@ -58,16 +58,13 @@ class WorkloadReview:
     """A workload: its runs and decisions, oldest first, and what came of them.
 
     Attributes:
-        since: unix seconds of JPO's first change; None: there was none.
         saved: of time and of money.
         saved_by_run: by quantity of `saved` when each run of the account ended, and what it saved.
-        effects: of a parameter what its newest value did to the time of a run, where runs differ in nothing else.
         today: the values of the newest suggestion; empty without any.
         repository: for which the newest suggestion was made, else the folder of its config.ini; empty where the log says neither.
     """
 
     identity: Identity
-    since: float | None
     saved: Sequence[Saved]
     change: WorkloadChange
     runs: Sequence[ReviewedRun]
@@ -78,8 +75,12 @@ class WorkloadReview:
     rewards: Sequence[RewardComponents]
     today: Mapping[str, float]
     saved_by_run: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
-    effects: Mapping[str, Effect] = field(default_factory=dict)
     repository: str = ""
+
+    @property
+    def since(self) -> float | None:
+        """Unix seconds of JPO's first change; None: there was none."""
+        return self.change.first_change
 
 
 @dataclass(frozen=True, slots=True)

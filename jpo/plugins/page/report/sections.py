@@ -15,7 +15,6 @@ from jpo.report import audit, before_after, sla
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Row, Section, Span, Table, estimate
 from jpo.report.history import against, assumed_in, differing_and_shared, ledger_blocks, or_empty
 from jpo.report.sla import SlaReport
-from jpo.report.trials import return_on_trials, taught
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def _overview(review: Review) -> Iterator[Block]:
     columns = (
         *(Column("repository"), Column("workload", "key"), Column("state"), Column("time per model", "figure")),
         *(Column(SAVED[name].lower(), "figure", name) for name in SAVED),
-        *(Column("SLA kept", "figure", "share", optional=True), Column("models of runs", "figure")),
+        *(Column("SLA kept", "figure", "share", optional=True), Column("models", "figure")),
     )
     losing = {one.repository for one in review.workloads if lost(one)}
     in_turn = sorted(review.workloads, key=lambda one: (one.repository not in losing, one.repository, not lost(one)))
@@ -103,7 +102,7 @@ def _workload(workload: WorkloadReview, review: Review) -> Section:
     """Everything about one workload, in the order in which one asks."""
     promised = SlaReport(workload.identity, review.targets, (), workload.compliance, len(workload.runs), currency=review.currency)
     account = sla.document(promised).blocks if review.targets and workload.runs else ()
-    trials = return_on_trials((made.suggestion, made.spent) for made in workload.decisions)
+    trials = before_after.trials_in_words((made.suggestion, made.spent) for made in workload.decisions)
     parts: tuple[Block, ...] = (
         charts.over_time(workload),
         *charts.parameters(workload),
@@ -166,7 +165,7 @@ def _decision(some: Sequence[ReviewedSuggestion]) -> Row:
         "" if several else Span(newest.fate, FATES.get(newest.fate, "")),
         *(("", "") if several else (estimate(suggestion.next.duration_seconds), or_empty(newest.actual.median))),
         Cell(-sum(spent), "duration_seconds", emphasis="bad" if sum(spent) > 0 else "") if spent else "",
-        *(taught(suggestion, newest.spent), sum(made.runs for made in some) or ""),
+        *(before_after.taught(suggestion, newest.spent), sum(made.runs for made in some) or ""),
         f"{sum(made.inside for made in some)} of {compared}" if compared else "",
         ", ".join(dict.fromkeys(decider(made.suggestion.decision.decided_by) for made in some)),
         ", ".join(dict.fromkeys(made.asked_by for made in some if made.asked_by)),

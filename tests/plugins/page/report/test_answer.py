@@ -11,11 +11,12 @@ from jpo.plugins.page.report.answer import answer
 from jpo.plugins.page.savings import Saved
 from jpo.records import Interval
 from jpo.report.document import spans
+from jpo.report.trials import Spent
 
 DEARER = replace(
     WORKLOAD,
     saved=(Saved("duration_seconds", 90.0, 3, 2, 1, 290.0, Interval(-200.0, -260.0, -140.0)), WORKLOAD.saved[1]),
-    decisions=(replace(WORKLOAD.decisions[0], beyond_seconds=180.0),),
+    decisions=(replace(WORKLOAD.decisions[0], spent=Spent(180.0, None, 2, 1)),),
 )
 
 
@@ -31,7 +32,7 @@ def test_what_jpo_brought_is_one_sentence() -> None:
 def test_a_loss_is_said_with_its_reason_and_what_to_do() -> None:
     text = said(WORKLOAD, DEARER)
     assert text.startswith("2 jobs tuned.")
-    assert "1 of them takes more than before: digits/cnn/pytorch (most of it, 3m 00s, by" in text
+    assert "1 of them takes more than before: digits/cnn/pytorch (3m 00s of it by trial batch" in text
     assert "`jpo rollback s1` puts the values from before back" in text
     assert [part.emphasis for part in spans(answer(replace(REVIEW, workloads=[DEARER])))][-1] == "bad"
 
@@ -54,6 +55,18 @@ def test_a_loss_by_runs_without_a_model_asks_for_a_look_first() -> None:
 def test_a_loss_that_chance_could_explain_is_none() -> None:
     unclear = replace(DEARER, saved=(Saved("duration_seconds", 90.0, 3, 2, 1, 100.0, Interval(-10.0, -60.0, 40.0)),))
     assert "more than before" not in said(unclear)
+
+
+def test_a_change_is_charged_with_the_nights_that_kept_its_values() -> None:
+    made = WORKLOAD.decisions[0]
+    kept = replace(made, suggestion=replace(made.suggestion, suggestion_id="s2", changes=()), spent=Spent(60.0, 0.0, 1, 1))
+    assert "(4m 00s of it by trial batch" in said(replace(DEARER, decisions=(*DEARER.decisions, kept)))
+
+
+def test_what_is_not_tuned_and_what_is_not_known_is_said() -> None:
+    unknown = replace(WORKLOAD, saved=[replace(saved, saved=None) for saved in WORKLOAD.saved])
+    review = replace(REVIEW, workloads=(unknown, replace(WORKLOAD, since=None)), saved={"duration_seconds": None})
+    assert "".join(part.text for part in spans(answer(review))).startswith("1 of 2 jobs tuned. What that saved is unknown: too few")
 
 
 def test_without_a_change_it_says_so() -> None:
