@@ -132,6 +132,11 @@ def ratio_or_difference(line: BeforeAfter | None) -> tuple[Cell | Inline, Inline
     return Cell(line.change.mean, quantity, line.change.low, line.change.high), word
 
 
+def changes(made: Suggestion) -> str:
+    """ "batch 64 → 128, rate 0.1 → 0.2"."""
+    return ", ".join(f"{names.short(one.parameter)} {one.old_text} → {one.new_text}" for one in made.changes)
+
+
 def taught(made: Suggestion, spent: Spent | None) -> str:
     """What a trial taught and cost, against what was expected of keeping: "+8% time per model: cost 9m 12s"; else empty."""
     if made.decision.kind != "trial" or not spent or spent.keeping is None:

@@ -159,7 +159,6 @@ class Plot:
         x_label, y_label: what people read at the axes; empty: the names of the quantities.
         stairs: points joined by steps: to the right, then up or down. Marks without a name are drawn by them alone.
         moments: where on the x axis something changed, and what, for those who point at the line.
-        diagonal: a line where y equals x, and one scale for both.
     """
 
     title: str
@@ -171,7 +170,6 @@ class Plot:
     y_label: str = ""
     stairs: tuple[tuple[float, float], ...] = ()
     moments: tuple[tuple[float, str], ...] = ()
-    diagonal: bool = False
     key: str = ""
 
     @property

@@ -28,7 +28,7 @@ from jpo.records import (
     uncoded,
 )
 from jpo.report import headline
-from jpo.report.before_after import taught, trials_in_words
+from jpo.report.before_after import changes, taught, trials_in_words
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
@@ -216,19 +216,19 @@ def against(compared: Compared | None) -> str:
 def _suggestions(suggestions: Sequence[Suggestion], spent: Mapping[str, Spent]) -> Table:
     columns = (
         *(Column("suggestion", "key"), Column("made (UTC)", quantity="moment"), Column("kind"), Column("changes", "prose")),
-        *(Column("expected duration", "prose", "duration_seconds"), Column("trial", "prose")),
-        Column("decided by", optional=True),
+        *(
+            Column("expected duration", "prose", "duration_seconds"),
+            Column("trial", "prose"),
+            Column("decided by", optional=True),
+        ),
     )
-    rows: list[Row] = []
-    for made in suggestions:
-        changes = (f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in made.changes)
-        said = (
-            made.decision.kind,
-            ", ".join(changes),
-            estimate(made.next.duration_seconds),
-            taught(made, spent.get(made.suggestion_id)),
+    rows = (
+        (
+            *(made.suggestion_id, made.created_at, made.decision.kind, changes(made), estimate(made.next.duration_seconds)),
+            *(taught(made, spent.get(made.suggestion_id)), made.decision.decided_by),
         )
-        rows.append((made.suggestion_id, made.created_at, *said, made.decision.decided_by))
+        for made in suggestions
+    )
     return Table(columns, tuple(rows), name="suggestions")
 
 

@@ -45,12 +45,12 @@ def report(given: Path | None, page: Path | None, folder: Path | None, output: O
     from jpo.commands.history import read
     from jpo.plugins.page import report as subject
     from jpo.plugins.page.report.tables import files
-    from jpo.plugins.page.story import Answers, refuse_broken
+    from jpo.plugins.page.story import refuse_broken
     from jpo.plugins.page.story import report as command
 
     settings = load_settings(given, toml, {})
     writable([*([page] if page else []), *(places(folder) if folder else ())], given or settings.config_ini, settings)
-    review = command(given, settings, Answers(read, change_of), now=time.time())
+    review = command(given, settings, read, change_of, now=time.time())
     if page:
         save(page, shown(subject.document(review), "html"))
     if folder:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from jpo.cost import Prices, run_cost_usd, usd_per_hour
 from jpo.cost.sla import check_run, compliance, measured
@@ -40,21 +41,12 @@ NOTABLE = ("refused", "conflict", "not written", "rolled back", "forgotten")
 COMPARED = ("current", "suggested", "decided_by")
 """What the tables and the log both say of a suggestion."""
 
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What other commands answer about a store; commands do not know each other, so the command line hands it over.
-
-    Attributes:
-        history: as in commands/history.py: runs and suggestions with what came of them.
-        change: as in commands/compare.py: a workload before JPO's first change and after it.
-    """
-
-    history: Callable[[Store, Prices, int | None, Mapping[str, float]], History]
-    change: Callable[[Identity, Sides, Prices, Mapping[str, bool]], WorkloadChange]
+Past: TypeAlias = Callable[[Store, Prices, int | None, Mapping[str, float]], History]
+ChangeOf: TypeAlias = Callable[[Identity, Sides, Prices, Mapping[str, bool]], WorkloadChange]
+"""What commands/history.py and commands/compare.py answer; commands do not know each other."""
 
 
-def report(config: Path | None, settings: LoadedSettings, answers: Answers, *, now: float) -> Review:
+def report(config: Path | None, settings: LoadedSettings, read: Past, change_of: ChangeOf, *, now: float) -> Review:
     """The report of a workload, or (None) of every one on record.
 
     Raises:
@@ -63,10 +55,10 @@ def report(config: Path | None, settings: LoadedSettings, answers: Answers, *, n
     targets = targets_of(settings)
     only = read_workload(config, settings, now=now).identity if config else None
     with open_project_store(settings) as job:
-        past = answers.history(job.store, job.prices, None, targets)
+        past = read(job.store, job.prices, None, targets)
         log = read_log(job.store)  # after the tables: whatever they hold is in it by then
         identities = sorted((identity for identity in past.ledgers if only in (None, identity)), key=str)
-        workloads = [reviewed(identity, past, log, job, settings, answers) for identity in identities]
+        workloads = [reviewed(identity, past, log, job, settings, change_of) for identity in identities]
         digest = replace(log.digest, contradicted=contradicted(past.suggestions, log) if log.digest.chain.ok else ())
         decides = decider(job.store)
         place, currency = job.place, job.currency
@@ -139,7 +131,7 @@ def _as_logged(made: Suggestion, record: AuditRecord | None) -> bool:
 
 
 def reviewed(
-    identity: Identity, past: History, log: AuditRead, job: ProjectStore, settings: LoadedSettings, answers: Answers
+    identity: Identity, past: History, log: AuditRead, job: ProjectStore, settings: LoadedSettings, change_of: ChangeOf
 ) -> WorkloadReview:
     targets = targets_of(settings)
     runs = [one for one in past.runs if one.recorded.run.identity == identity]
@@ -152,7 +144,7 @@ def reviewed(
     return WorkloadReview(
         identity,
         saved,
-        answers.change(identity, sides, job.prices, own_direction(settings)),
+        change_of(identity, sides, job.prices, own_direction(settings)),
         [reviewed_run(one, run, targets, job.prices) for one, run in zip(runs, whole, strict=True)],
         [decision(one, past, log) for one in made],
         past.ledgers[identity],

@@ -66,18 +66,12 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     points, times = chart.points, 2 if chart.moments else 1
     width = times * WIDTH
     across, up = [x for x, _ in points], [y for _, y in points]
-    if chart.diagonal:
-        across = up = [*across, *up]
-    else:
-        across = [*across, *(at for at, _ in chart.moments)]
+    across += [at for at, _ in chart.moments]
     x = _scale(chart.x, across, (LEFT, width - RIGHT), times * TICKS_X, currency)
     x = replace(x, label=_label(chart.x_label, chart.x, currency))
     y = _scale(chart.y, up, (HEIGHT - BOTTOM, TOP), TICKS_Y, currency)
     y = replace(y, label=_label(chart.y_label, chart.y, currency))
     lines = [("moment", f"M{x.place(at):.1f} {TOP:g}V{HEIGHT - BOTTOM:g}", said) for at, said in chart.moments]
-    if chart.diagonal:
-        low, high = min(across), max(across)
-        lines.append(("diagonal", f"M{x.place(low):.1f} {y.place(low):.1f}L{x.place(high):.1f} {y.place(high):.1f}", ""))
     if len(chart.stairs) > 1:
         lines.append(("stairs", _stairs(chart.stairs, x, y), ""))
     named = [marks for marks in chart.marks if marks.points and marks.name]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from jpo.plugins.page.report.record import Review, ReviewedSuggestion, WorkloadReview
 from jpo.records import same
+from jpo.report.before_after import changes
 from jpo.report.document import Inline, Span
-from jpo.wording import names, numbers
+from jpo.wording import numbers
 
 SAVED = {"duration_seconds": "Time saved", "cost_usd": "Money saved"}
 NO_CHANGE = "JPO changed nothing yet"
@@ -55,8 +56,7 @@ def why_lost(workload: WorkloadReview) -> str:
         return undo
     if worst.runs and worst.actual.median is None:
         undo = f"no model came of it, `jpo explain {made.suggestion_id}` says why"
-    changes = ", ".join(f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in made.changes)
-    return f"{numbers.duration(seconds)} of it by {made.decision.kind} {changes}; {undo}"
+    return f"{numbers.duration(seconds)} of it by {made.decision.kind} {changes(made)}; {undo}"
 
 
 def what_to_do(workload: WorkloadReview, worst: ReviewedSuggestion) -> str:

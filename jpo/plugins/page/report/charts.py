@@ -1,14 +1,15 @@
-"""Pictures: what was saved over time, and of a workload its runs, parameters, forecasts against what came, and trade-off."""
+"""Pictures: what was saved over time, and of a workload its runs, parameters and trade-off."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import accumulate
+from collections.abc import Iterator, Mapping
+from itertools import accumulate, pairwise
 
 from jpo.plugins.page.configurations import Effect
 from jpo.plugins.page.report.answer import SAVED
-from jpo.plugins.page.report.record import Review, ReviewedSuggestion, WorkloadReview
-from jpo.records import Word, in_order
+from jpo.plugins.page.report.record import Review, WorkloadReview
+from jpo.records import Run, Word, in_order
+from jpo.report.before_after import changes
 from jpo.report.document import Marks, Plot
 from jpo.report.history import PastRun
 from jpo.wording import names, numbers
@@ -38,28 +39,26 @@ def _steps(title: str, description: str, quantity: str, points: Places, label: s
 
 def parameters(workload: WorkloadReview) -> Iterator[Plot]:
     """The values of each parameter that changed, run by run, and what the newest of them did."""
-    given = [
-        (
-            one.past.recorded.run.ended_at,
-            {**(one.past.suggestion.values.suggested if one.past.suggestion else {}), **run.parameters},
-        )
-        for one in workload.runs
-        if abs((run := one.past.recorded.run).ended_at) < LARGEST
-    ]
-    for name in in_order(name for _, values in given for name in values):
-        points = tuple((at, values[name]) for at, values in given if name in values and not isinstance(values[name], Word))
-        different = len({value for _, value in points})
-        if different < 2:
-            continue
-        holds = [places[0] for places in zip(points[1:-1], points, strict=False) if places[0][1] != places[1][1]]
-        effect = workload.front.effects.get(name)
-        said = f"{different} values in {numbers.counted(len(points), 'run')}{effect_of(name, effect) if effect else ''}."
-        yield _steps(f"{names.heading(name)}, run by run", said, name, (points[0], *holds, points[-1]))
+    runs = [run for reviewed in workload.runs if abs((run := as_suggested(reviewed.past)).ended_at) < LARGEST]
+    for name in in_order(name for run in runs for name in run.parameters):
+        given = [(run.ended_at, run.parameters[name]) for run in runs if name in run.parameters]
+        different = len({value for _, value in given})
+        if different > 1 and not any(isinstance(value, Word) for _, value in given):
+            steps = [later for earlier, later in pairwise(given) if later[1] != earlier[1] or later is given[-1]]
+            said = f"{different} values in {numbers.counted(len(given), 'run')}{effect_of(name, workload.front.effects)}."
+            yield _steps(f"{names.heading(name)}, run by run", said, name, (given[0], *steps))
 
 
-def effect_of(name: str, effect: Effect) -> str:
-    """ "; 64 → 256: -47% time (-52% to -42%), 19 and 12 runs"."""
-    old, new, found = effect
+def as_suggested(past: PastRun) -> Run:
+    """A run; what it does not report of its parameters is as suggested."""
+    return past.recorded.run.completed(past.suggestion.values.suggested if past.suggestion else {})
+
+
+def effect_of(name: str, effects: Mapping[str, Effect]) -> str:
+    """ "; 64 → 256: -47% (-52% to -42%) time, 19 and 12 runs"; empty where it was not measured."""
+    if name not in effects:
+        return ""
+    old, new, found = effects[name]
     change = numbers.expected("change", found.change, bounds=True)
     return f"; {numbers.from_to(name, old, new)}: {change} time, {found.runs_before} and {found.runs_after} runs"
 
@@ -76,7 +75,7 @@ def over_time(workload: WorkloadReview) -> Plot:
         for ended in (True, False)
     )
     changed = tuple(
-        (made.suggestion.created_at, _change(made))
+        (made.suggestion.created_at, f"{made.suggestion.decision.kind}: {changes(made.suggestion)}")
         for made in workload.decisions
         if made.suggestion.changes and made.fate == "written"
     )
@@ -94,33 +93,9 @@ def over_time(workload: WorkloadReview) -> Plot:
     )
 
 
-def _change(made: ReviewedSuggestion) -> str:
-    """ "trial: batch 64 → 128"."""
-    changes = (f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in made.suggestion.changes)
-    return f"{made.suggestion.decision.kind}: {', '.join(changes)}"
-
-
 def places(past: list[PastRun]) -> Places:
     pairs = [(one.recorded.run.ended_at, one.recorded.run.outcome.duration_seconds) for one in past]
     return tuple((at, seconds) for at, seconds in pairs if seconds is not None and seconds < LARGEST and abs(at) < LARGEST)
-
-
-def against_forecast(workload: WorkloadReview) -> Plot:
-    """The duration that a suggestion expected, and that of each run which followed it and ended well."""
-    found: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
-    for reviewed in workload.runs:
-        past = reviewed.past
-        expected = past.suggestion and past.suggestion.next.duration_seconds
-        seconds = past.recorded.run.outcome.duration_seconds
-        if past.compared and expected and seconds and max(expected.mean, seconds) < LARGEST:
-            found[past.compared.inside].append((expected.mean, seconds))
-    inside, outside = tuple(found[True]), tuple(found[False])
-    counted = numbers.counted(len((*inside, *outside)), "run")
-    description = f"Of {counted}, {len(inside)} inside the 90% interval of the forecast."
-    key = "On the dashed line it was right."
-    marks = (Marks("inside the interval", inside, "good"), Marks("outside", outside, "bad"))
-    axes = ("duration_seconds", "duration_seconds")
-    return Plot("Duration against its forecast", description, *axes, marks, "forecast", "actual", diagonal=True, key=key)
 
 
 def trade_off(workload: WorkloadReview) -> Plot:

@@ -30,7 +30,7 @@ class ReviewedSuggestion:
         fate: "written", "conflict" or "not written"; "kept"; "unknown" where the log does not say whether it was written.
         actual: the durations of the runs that followed and ended well; `runs`: of all that followed.
         compared, inside: of how many of them the duration could be compared, and how many were inside the forecast's interval.
-        spent: what they took beyond what their models would have taken; None: none ran since the first change, or nobody knows.
+        spent: what these took beyond what their models would have taken; None: none ran since JPO's first change.
     """
 
     suggestion: Suggestion
@@ -61,7 +61,7 @@ class WorkloadReview:
         saved: of time and of money.
         saved_by_run: by quantity of `saved` when each run of the account ended, and what it saved.
         today: the values of the newest suggestion; empty without any.
-        repository: for which the newest suggestion was made, else the folder of its config.ini; empty where the log says neither.
+        repository: of the newest suggestion, else the folder of its config.ini; empty where the log says neither.
     """
 
     identity: Identity

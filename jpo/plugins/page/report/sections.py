@@ -18,7 +18,6 @@ from jpo.report.sla import SlaReport
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
-    from jpo.history import AuditRecord
     from jpo.plugins.page.savings import Saved
 
 T = TypeVar("T")
@@ -79,10 +78,9 @@ def _overview(review: Review) -> Iterator[Block]:
     yield from (charts.saved_over_time(review, name) for name in SAVED)
     yield (
         "Saved is what as many models would have taken as before the first change, less what all runs since took, failed and "
-        "stopped ones included; with the 90% interval of that. Where too few runs are from before, what was forecast of one "
-        "stands in. "
-        "It takes the job for the same: where the data grew, it says too little. "
-        "Money is what runs reported, else their time by today's [prices]."
+        "stopped ones included; with its 90% interval. Where too few runs are from before, what was forecast of one stands in. "
+        "It takes the job for the same: where the data grew, it says too little. Money is what runs reported, else their time by "
+        "today's [prices]."
     )
 
 
@@ -108,7 +106,7 @@ def _workload(workload: WorkloadReview, review: Review) -> Section:
         *charts.parameters(workload),
         Section("Before and after", before_after.blocks_of(workload.change)),
         Section("Suggestions", (trials, _decisions(workload, review.newest))),
-        Section("Forecast against actual", (charts.against_forecast(workload), *ledger_blocks(workload.ledger)), folded=True),
+        Section("Forecast against actual", tuple(ledger_blocks(workload.ledger)), folded=True),
         Section("Trade-off", (charts.trade_off(workload), _front(workload, review.newest)), folded=True),
         Section("Runs", tuple(_runs(workload, review.newest)), folded=True),
         Section("Service levels", account, folded=True),
@@ -152,16 +150,10 @@ def _decisions(workload: WorkloadReview, newest: int | None) -> Table:
 def _decision(some: Sequence[ReviewedSuggestion]) -> Row:
     """A suggestion, or several in turn that kept the values: one line, since nothing happened."""
     newest, several = some[-1], some[1:]
-    suggestion, kind = newest.suggestion, newest.suggestion.decision.kind
-    changes = [f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in suggestion.changes]
+    suggestion, kind = newest.suggestion, f"{newest.suggestion.decision.kind}{f' {len(some)} times' if several else ''}"
     compared, spent = sum(made.compared for made in some), [made.spent.before for made in some if made.spent]
     return (
-        *(
-            suggestion.created_at,
-            suggestion.suggestion_id,
-            f"{kind} {len(some)} times" if several else kind,
-            ", ".join(changes),
-        ),
+        *(suggestion.created_at, suggestion.suggestion_id, kind, before_after.changes(suggestion)),
         "" if several else Span(newest.fate, FATES.get(newest.fate, "")),
         *(("", "") if several else (estimate(suggestion.next.duration_seconds), or_empty(newest.actual.median))),
         Cell(-sum(spent), "duration_seconds", emphasis="bad" if sum(spent) > 0 else "") if spent else "",
@@ -229,23 +221,8 @@ def _learning(review: Review) -> Iterator[Block]:
     yield f"Where no user decides: {review.decides}."
     if not log.learnt:
         yield "The agent has learnt nothing from these runs: `jpo learn` was never run here, or torch was missing."
-    yield _records(log.learnt, "learnt", "What it took in, newest first", review.newest)
-    yield _records(log.tested, "tests", "Its release tests, newest first", review.newest)
-
-
-def _records(records: Sequence[AuditRecord], name: str, caption: str, newest: int | None) -> Table:
-    columns = (
-        *(Column("record", "figure"), Column("time (UTC)", quantity="moment"), Column("kind"), Column("workload", "key")),
-        *(Column("what", "prose"), Column("by", "prose")),
-    )
-    rows = tuple(
-        (
-            *(record.number, record.at, record.kind, str(record.identity or "")),
-            *(audit.in_words(record.kind, record.data), audit.maker(record.data)),
-        )
-        for record in latest(records, newest)
-    )
-    return Table(columns, rows, name, caption)
+    yield audit.table(latest(log.learnt, review.newest), "learnt", "What it took in, newest first")
+    yield audit.table(latest(log.tested, review.newest), "tests", "Its release tests, newest first")
 
 
 def _audit(review: Review) -> Iterator[Block]:
@@ -270,4 +247,4 @@ def _audit(review: Review) -> Iterator[Block]:
     yield Table((Column("kind"), Column("records", "figure")), counts, "kinds", "Records")
     if "forgotten" in log.kinds:
         yield Note("", "old runs or their time series were deleted, as [store] says: all figures are of what is still on record")
-    yield _records(log.notable, "notable", "Refusals, conflicts, rollbacks and deletions, newest first", review.newest)
+    yield audit.table(latest(log.notable, review.newest), "notable", "Refusals, conflicts, rollbacks and deletions, newest first")
