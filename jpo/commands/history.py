@@ -70,7 +70,7 @@ def read(
     forecasts = {suggestion.suggestion_id: suggestion.next for suggestion in suggestions}
     made_by = {suggestion.suggestion_id: suggestion for suggestion in suggestions}
     identities = dict.fromkeys([*(entry.run.identity for entry in recorded), *(made.identity for made in suggestions)])
-    whole, spent = of_each(store, recorded, suggestions, prices) if targets or every else ({}, {})
+    whole, spent = whole_and_spent(store, recorded, suggestions, prices) if targets or every else ({}, {})
     by_jpo = store.stopped_by_jpo()
     return History(
         [
@@ -92,7 +92,7 @@ def read(
     )
 
 
-def of_each(
+def whole_and_spent(
     store: Store, recorded: Sequence[RecordedRun], suggestions: Sequence[Suggestion], prices: Prices
 ) -> tuple[dict[RunKey, Run], dict[str, Spent]]:
     """Runs of several workloads with the parameters that they do not report; what those of each suggestion took."""

@@ -12,21 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING
 
-from jpo.records import (
-    PARAMETERS,
-    Identity,
-    Interval,
-    Outcome,
-    Parameters,
-    Run,
-    RunEvent,
-    Suggestion,
-    TrackRecord,
-    in_order,
-    plain,
-    plain_values,
-    uncoded,
-)
+from jpo.records import PARAMETERS, Outcome, in_order, plain, plain_values, uncoded
 from jpo.report import headline
 from jpo.report.before_after import changes, taught, trials_in_words
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table, estimate
@@ -36,6 +22,7 @@ from jpo.wording import names, numbers
 if TYPE_CHECKING:
     from jpo.history import RecordedRun
     from jpo.optimizer.before_and_after import Spent
+    from jpo.records import Identity, Interval, Parameters, Run, RunEvent, Suggestion, TrackRecord
 
 MOST_NAMED = 3
 """Runs that a sentence names; JSON says it of each."""
@@ -217,7 +204,7 @@ def _suggestions(suggestions: Sequence[Suggestion], spent: Mapping[str, Spent]) 
     columns = (
         *(Column("suggestion", "key"), Column("made (UTC)", quantity="moment"), Column("kind"), Column("changes", "prose")),
         *(
-            Column("expected duration", "prose", "duration_seconds"),
+            Column("forecast", "prose", "duration_seconds"),
             Column("trial", "prose"),
             Column("decided by", optional=True),
         ),

@@ -41,7 +41,7 @@ def parameters(workload: WorkloadReview) -> Iterator[Plot]:
     """The values of each parameter that changed, run by run, and what the newest of them did."""
     runs = [run for reviewed in workload.runs if abs((run := as_suggested(reviewed.past)).ended_at) < LARGEST]
     for name in in_order(name for run in runs for name in run.parameters):
-        given = [(run.ended_at, run.parameters[name]) for run in runs if name in run.parameters]
+        given = [(run.ended_at, run.parameters[name]) for run in runs if abs(run.parameters.get(name, LARGEST)) < LARGEST]
         different = len({value for _, value in given})
         if different > 1 and not any(isinstance(value, Word) for _, value in given):
             steps = [later for earlier, later in pairwise(given) if later[1] != earlier[1] or later is given[-1]]

@@ -7,17 +7,18 @@ from dataclasses import replace
 from plugins.page.report.sample import REVIEW, WORKLOAD
 
 from jpo.history.figures import spread
+from jpo.optimizer.before_and_after import Spent
 from jpo.plugins.page.report.answer import answer
 from jpo.plugins.page.savings import Saved
 from jpo.records import Interval
 from jpo.report.document import spans
-from jpo.report.trials import Spent
 
 DEARER = replace(
     WORKLOAD,
     saved=(Saved("duration_seconds", 90.0, 3, 2, 1, 290.0, Interval(-200.0, -260.0, -140.0)), WORKLOAD.saved[1]),
-    decisions=(replace(WORKLOAD.decisions[0], spent=Spent(180.0, None, 2, 1)),),
+    decisions=(replace(WORKLOAD.decisions[0], spent=Spent(180.0, None, None, 2)),),
 )
+UNTUNED = replace(WORKLOAD, change=replace(WORKLOAD.change, first_change=None))
 
 
 def said(*workloads: object) -> str:
@@ -59,15 +60,17 @@ def test_a_loss_that_chance_could_explain_is_none() -> None:
 
 def test_a_change_is_charged_with_the_nights_that_kept_its_values() -> None:
     made = WORKLOAD.decisions[0]
-    kept = replace(made, suggestion=replace(made.suggestion, suggestion_id="s2", changes=()), spent=Spent(60.0, 0.0, 1, 1))
+    kept = replace(made, suggestion=replace(made.suggestion, suggestion_id="s2", changes=()), spent=Spent(60.0, 0.0, 1.0, 1))
     assert "(4m 00s of it by trial batch" in said(replace(DEARER, decisions=(*DEARER.decisions, kept)))
 
 
 def test_what_is_not_tuned_and_what_is_not_known_is_said() -> None:
     unknown = replace(WORKLOAD, saved=[replace(saved, saved=None) for saved in WORKLOAD.saved])
-    review = replace(REVIEW, workloads=(unknown, replace(WORKLOAD, since=None)), saved={"duration_seconds": None})
-    assert "".join(part.text for part in spans(answer(review))).startswith("1 of 2 jobs tuned. What that saved is unknown: too few")
+    review = replace(REVIEW, workloads=(unknown, UNTUNED), saved={"duration_seconds": None})
+    assert "".join(part.text for part in spans(answer(review))).startswith(
+        "1 of 2 jobs tuned. What that saved is unknown: too few"
+    )
 
 
 def test_without_a_change_it_says_so() -> None:
-    assert said(replace(WORKLOAD, since=None)) == "JPO changed nothing yet."
+    assert said(UNTUNED) == "JPO changed nothing yet."

@@ -5,8 +5,7 @@ from dataclasses import replace
 from plugins.page.report.sample import REVIEW, WORKLOAD
 
 from jpo.forecast.before_after import compare
-from jpo.plugins.page.configurations import Effect
-from jpo.plugins.page.report.charts import against_forecast, over_time, parameters, saved_over_time, trade_off
+from jpo.plugins.page.report.charts import over_time, parameters, saved_over_time, trade_off
 
 
 def test_runs_over_time_are_told_apart_by_what_they_followed_and_how_they_ended() -> None:
@@ -26,14 +25,6 @@ def test_runs_over_time_are_told_apart_by_what_they_followed_and_how_they_ended(
 def test_a_change_that_was_not_written_is_no_line() -> None:
     (made,) = WORKLOAD.decisions
     assert over_time(replace(WORKLOAD, decisions=(replace(made, fate="conflict"),))).moments == ()
-
-
-def test_a_run_lies_where_its_forecast_and_its_duration_meet() -> None:
-    drawn = against_forecast(WORKLOAD)
-    assert [marks.points for marks in drawn.marks] == [((48.0, 50.0),), ()]
-    assert drawn.description == "Of 1 run, 1 inside the 90% interval of the forecast."
-    assert drawn.key == "On the dashed line it was right."
-    assert drawn.diagonal
 
 
 def test_a_configuration_without_both_values_has_no_place() -> None:
@@ -68,8 +59,8 @@ def test_what_is_saved_adds_up_run_by_run() -> None:
 
 
 def test_a_parameter_that_changed_is_drawn_step_by_step_with_its_effect() -> None:
-    effect = Effect(64.0, 128.0, compare("duration_seconds", [9.0, 9.0, 9.0], [18.0, 18.0, 18.0], more_is_better=False, seed=0))
-    (drawn,) = parameters(replace(WORKLOAD, effects={"batch_size": effect}))
+    effect = (64.0, 128.0, compare("duration_seconds", [9.0, 9.0, 9.0], [18.0, 18.0, 18.0], more_is_better=False, seed=0))
+    (drawn,) = parameters(replace(WORKLOAD, front=replace(WORKLOAD.front, effects={"batch_size": effect})))
     assert drawn.stairs == ((200.0, 64.0), (300.0, 128.0))
     assert drawn.description == "2 values in 2 runs; 64 → 128: +100% (+100% to +100%) time, 3 and 3 runs."
     three = replace(WORKLOAD, runs=(*WORKLOAD.runs[:1] * 3, WORKLOAD.runs[1]))
