@@ -203,11 +203,8 @@ def against(compared: Compared | None) -> str:
 def _suggestions(suggestions: Sequence[Suggestion], spent: Mapping[str, Spent]) -> Table:
     columns = (
         *(Column("suggestion", "key"), Column("made (UTC)", quantity="moment"), Column("kind"), Column("changes", "prose")),
-        *(
-            Column("forecast", "prose", "duration_seconds"),
-            Column("trial", "prose"),
-            Column("decided by", optional=True),
-        ),
+        *(Column("expected duration", "prose", "duration_seconds"), Column("trial", "prose")),
+        Column("decided by", optional=True),
     )
     rows = (
         (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -59,13 +59,13 @@ def report(config: Path | None, settings: LoadedSettings, read: Past, change_of:
         log = read_log(job.store)  # after the tables: whatever they hold is in it by then
         identities = sorted((identity for identity in past.ledgers if only in (None, identity)), key=str)
         workloads = [reviewed(identity, past, log, job, settings, change_of) for identity in identities]
-        digest = replace(log.digest, contradicted=contradicted(past.suggestions, log) if log.digest.chain.ok else ())
+        log = replace(log, contradicted=contradicted(past.suggestions, log) if log.chain.ok else ())
         decides = decider(job.store)
         place, currency = job.place, job.currency
     every = [saved for workload in workloads for saved in workload.saved]
     saved = {name: together(one for one in every if one.quantity == name) for name in QUANTITIES}
     notes = [*past.contradictions, *past.unsettled]
-    return Review(now, place, __version__, workloads, saved, targets, digest, decides, notes, currency)
+    return Review(now, place, __version__, workloads, saved, targets, log, decides, notes, currency)
 
 
 def refuse_broken(review: Review) -> None:
@@ -83,20 +83,8 @@ def refuse_broken(review: Review) -> None:
         raise StoreError(review.place, finding, "restore the store from a backup; trust the log alone", code="JPO-E511")
 
 
-@dataclass(slots=True)
-class AuditRead:
-    """The audit log, read once, as far as its chain holds.
-
-    Attributes:
-        made: by id of a suggestion the record of it; `became`: the kind of the record that says what became of it.
-    """
-
-    digest: AuditDigest
-    made: dict[str, AuditRecord] = field(default_factory=dict)
-    became: dict[str, str] = field(default_factory=dict)
-
-
-def read_log(store: Store) -> AuditRead:
+def read_log(store: Store) -> AuditDigest:
+    """The audit log, read once, as far as its chain holds."""
     chain, kinds = verify(store), Counter[str]()
     kept: dict[str, list[AuditRecord]] = {"notable": [], "learnt": [], "tested": []}
     made: dict[str, AuditRecord] = {}
@@ -115,11 +103,10 @@ def read_log(store: Store) -> AuditRead:
             became[suggestion_id] = row.kind
         if row.kind in NOTABLE or row.kind in kept:
             kept["notable" if row.kind in NOTABLE else row.kind].append(record)
-    digest = AuditDigest(chain, dict(kinds.most_common()), kept["notable"], kept["learnt"], kept["tested"])
-    return AuditRead(digest, made, became)
+    return AuditDigest(chain, dict(kinds.most_common()), kept["notable"], kept["learnt"], kept["tested"], made, became)
 
 
-def contradicted(suggestions: Iterable[Suggestion], log: AuditRead) -> tuple[str, ...]:
+def contradicted(suggestions: Iterable[Suggestion], log: AuditDigest) -> tuple[str, ...]:
     """Suggestions of which the tables say something else than the log, or the log nothing."""
     return tuple(made.suggestion_id for made in suggestions if not _as_logged(made, log.made.get(made.suggestion_id)))
 
@@ -131,7 +118,7 @@ def _as_logged(made: Suggestion, record: AuditRecord | None) -> bool:
 
 
 def reviewed(
-    identity: Identity, past: History, log: AuditRead, job: ProjectStore, settings: LoadedSettings, change_of: ChangeOf
+    identity: Identity, past: History, log: AuditDigest, job: ProjectStore, settings: LoadedSettings, change_of: ChangeOf
 ) -> WorkloadReview:
     targets = targets_of(settings)
     runs = [one for one in past.runs if one.recorded.run.identity == identity]
@@ -163,7 +150,7 @@ def reviewed_run(past: PastRun, run: Run, targets: Mapping[str, float], prices: 
     return ReviewedRun(past, run_cost_usd(run, prices), usd_per_hour(run.parameters, prices), checks)
 
 
-def decision(made: Suggestion, past: History, log: AuditRead) -> ReviewedSuggestion:
+def decision(made: Suggestion, past: History, log: AuditDigest) -> ReviewedSuggestion:
     """A suggestion with what came of it."""
     record, followers = log.made.get(made.suggestion_id), past.followers.get(made.suggestion_id, ())
     fate = log.became.get(made.suggestion_id, "unknown") if made.changes else "kept"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import accumulate, pairwise
 
@@ -10,11 +11,17 @@ from jpo.plugins.page.report.answer import SAVED
 from jpo.plugins.page.report.record import Review, WorkloadReview
 from jpo.records import Run, Word, in_order
 from jpo.report.before_after import changes
-from jpo.report.document import Marks, Plot
+from jpo.report.document import Emphasis, Marks, Plot
 from jpo.report.history import PastRun
 from jpo.wording import names, numbers
 
 Places = tuple[tuple[float, float], ...]
+ENDED: Mapping[str, Emphasis] = {
+    "followed no suggestion": "dim",
+    "followed a suggestion": "",
+    "stopped": "warning",
+    "failed": "bad",
+}
 LARGEST = 1e15
 """Whatever is larger is no measurement, and would push all others to the edge."""
 
@@ -65,56 +72,39 @@ def effect_of(name: str, effects: Mapping[str, Effect]) -> str:
 
 def over_time(workload: WorkloadReview) -> Plot:
     """The duration of each run where it ended, and when JPO changed the values."""
-    past = [reviewed.past for reviewed in workload.runs]
-    before, after = (
-        places([one for one in past if one.recorded.run.ended_well and (one.suggestion is not None) is followed])
-        for followed in (False, True)
-    )
-    stopped, failed = (
-        places([one for one in past if not one.recorded.run.ended_well and one.ending.startswith("stopped") is ended])
-        for ended in (True, False)
-    )
+    found = defaultdict[str, list[tuple[float, float]]](list)
+    for past in (reviewed.past for reviewed in workload.runs):
+        run, kind = past.recorded.run, "followed a suggestion" if past.suggestion else "followed no suggestion"
+        if not run.ended_well:
+            kind = "stopped" if past.ending.startswith("stopped") else "failed"
+        if (seconds := run.outcome.duration_seconds) is not None and max(seconds, abs(run.ended_at)) < LARGEST:
+            found[kind].append((run.ended_at, seconds))
     changed = tuple(
         (made.suggestion.created_at, f"{made.suggestion.decision.kind}: {changes(made.suggestion)}")
         for made in workload.decisions
         if made.suggestion.changes and made.fate == "written"
     )
-    shown = f"{numbers.counted(len((*before, *after, *stopped, *failed)), 'run')} by their end and duration"
+    shown = f"{numbers.counted(sum(map(len, found.values())), 'run')} by their end and duration"
     lines = f"; JPO wrote other values {numbers.times(len(changed))}" if changed else ""
     key = "A dashed line stands at each of these times: point at it for what changed." if changed else ""
-    marks = (
-        Marks("followed no suggestion", before, "dim"),
-        Marks("followed a suggestion", after),
-        Marks("stopped", stopped, "warning", hollow=True),
-        Marks("failed", failed, "bad"),
-    )
-    return Plot(
-        "Runs over time", f"{shown}{lines}.", "moment", "duration_seconds", marks, "ended (UTC)", moments=changed, key=key
-    )
-
-
-def places(past: list[PastRun]) -> Places:
-    pairs = [(one.recorded.run.ended_at, one.recorded.run.outcome.duration_seconds) for one in past]
-    return tuple((at, seconds) for at, seconds in pairs if seconds is not None and seconds < LARGEST and abs(at) < LARGEST)
+    marks = tuple(Marks(name, tuple(found[name]), emphasis, hollow=name == "stopped") for name, emphasis in ENDED.items())
+    axes = ("moment", "duration_seconds")
+    return Plot("Runs over time", f"{shown}{lines}.", *axes, marks, "ended (UTC)", moments=changed, key=key)
 
 
 def trade_off(workload: WorkloadReview) -> Plot:
     """The medians of each configuration, and those that nothing beats."""
     front = workload.front
     x, y = front.quantities[0], front.quantities[-1]
-    measured = [(point, point.values[x], point.values[y]) for point in front.points]
-    places = [
-        (point, (a, b)) for point, a, b in measured if a is not None and b is not None and abs(a) < LARGEST and abs(b) < LARGEST
-    ]
-    corners = tuple(place for point, place in places if point.on_front)
-    others = tuple(place for point, place in places if not point.on_front)
-    today = tuple(place for point, place in places if point.parameters == workload.today)
+    measured = [(point, (point.values[x], point.values[y])) for point in front.points]
+    known = [(point, (a, b)) for point, (a, b) in measured if a is not None and b is not None and max(abs(a), abs(b)) < LARGEST]
+    corners, others = (tuple(place for point, place in known if point.on_front is best) for best in (True, False))
+    today = tuple(place for point, place in known if point.parameters == workload.today)
     if not corners:
         return Plot("", "", "", "", ())
     more = " (more is better)" if front.maximised else ""
     named = f"{names.heading(x)} and {names.heading(y)}"
-    tried = numbers.counted(len((*corners, *others)), "configuration")
-    best = f"{len(corners)} of {tried} not beaten by another one in {named}"
+    best = f"{len(corners)} of {numbers.counted(len(known), 'configuration')} not beaten by another one in {named}"
     key = "A ring: the values of the newest suggestion." if today else ""
     marks = (
         Marks("newest suggestion", today, "warning", hollow=True),

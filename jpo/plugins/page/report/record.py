@@ -92,6 +92,7 @@ class AuditDigest:
         kinds: how many records there are of each kind.
         notable: refusals, conflicts, rollbacks and what was deleted, oldest first.
         learnt, tested: the newest records of the agent's learning, and of its release tests.
+        made: by id of a suggestion the record of it; `became`: the kind of the record that says what became of it.
         contradicted: ids of suggestions of which the tables say something else than the log.
     """
 
@@ -100,6 +101,8 @@ class AuditDigest:
     notable: Sequence[AuditRecord]
     learnt: Sequence[AuditRecord]
     tested: Sequence[AuditRecord]
+    made: Mapping[str, AuditRecord] = field(default_factory=dict)
+    became: Mapping[str, str] = field(default_factory=dict)
     contradicted: Sequence[str] = ()
 
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from jpo.plugins.page.report import charts
 from jpo.plugins.page.report.answer import SAVED, answer, lost
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
-from jpo.records import Note, in_order, uncoded
+from jpo.records import Note, uncoded
 from jpo.report import audit, before_after, sla
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Row, Section, Span, Table, estimate
 from jpo.report.history import against, assumed_in, differing_and_shared, ledger_blocks, or_empty
 from jpo.report.sla import SlaReport
 from jpo.wording import names, numbers
-
-if TYPE_CHECKING:
-    from jpo.plugins.page.savings import Saved
 
 T = TypeVar("T")
 FATES: Mapping[str, Emphasis] = {"written": "good", "conflict": "bad", "not written": "bad", "unknown": "warning"}
@@ -88,10 +85,13 @@ def _line(workload: WorkloadReview) -> Row:
     time = next((line for line in workload.change.lines if line.quantity == "duration_seconds"), None)
     kept = workload.compliance.runs.share
     models = sum(one.past.recorded.run.ended_well for one in workload.runs)
+    saved = (
+        replace(estimate(one.saved, one.quantity), prefix=FORECAST if one.basis == "forecast" else "") for one in workload.saved
+    )
     newest = workload.decisions[-1].suggestion.decision.kind if workload.decisions else ""
     return (
         *(workload.repository, str(workload.identity), Span("worse", "bad") if lost(workload) else newest),
-        *(before_after.ratio_or_difference(time)[0], *(saving(saved) for saved in workload.saved)),
+        *(before_after.ratio_or_difference(time)[0], *saved),
         *(estimate(kept, "share") if kept else "", f"{models} of {len(workload.runs)}"),
     )
 
@@ -107,16 +107,11 @@ def _workload(workload: WorkloadReview, review: Review) -> Section:
         Section("Before and after", before_after.blocks_of(workload.change)),
         Section("Suggestions", (trials, _decisions(workload, review.newest))),
         Section("Forecast against actual", tuple(ledger_blocks(workload.ledger)), folded=True),
-        Section("Trade-off", (charts.trade_off(workload), _front(workload, review.newest)), folded=True),
+        Section("Trade-off", (charts.trade_off(workload),), folded=True),
         Section("Runs", tuple(_runs(workload, review.newest)), folded=True),
         Section("Service levels", account, folded=True),
     )
     return Section(("Workload ", Span(str(workload.identity))), parts, folded=len(review.workloads) > 1)
-
-
-def saving(saved: Saved) -> Cell:
-    """What was saved, and that it is held against a forecast where it is."""
-    return replace(estimate(saved.saved, saved.quantity), prefix=FORECAST if saved.basis == "forecast" else "")
 
 
 def decider(decided_by: str) -> str:
@@ -162,25 +157,6 @@ def _decision(some: Sequence[ReviewedSuggestion]) -> Row:
         ", ".join(dict.fromkeys(decider(made.suggestion.decision.decided_by) for made in some)),
         ", ".join(dict.fromkeys(made.asked_by for made in some if made.asked_by)),
     )
-
-
-def _front(workload: WorkloadReview, newest: int | None) -> Table:
-    front = workload.front
-    given = in_order(name for point in front.points for name in point.parameters)
-    columns = (
-        *(Column(names.short(name), "figure", name) for name in given),
-        *(Column(names.heading(name), "figure", name) for name in front.quantities),
-        *(Column("runs", "figure"), Column("failed", "figure"), Column("front")),
-    )
-    rows = tuple(
-        (
-            *(or_empty(point.parameters.get(name)) for name in given),
-            *(or_empty(point.values[name]) for name in front.quantities),
-            *(point.runs, point.failed, Span("yes", "good") if point.on_front else "no"),
-        )
-        for point in front.points[:newest]
-    )
-    return Table(columns, rows, "front", "Medians of the runs that ended well, by configuration")
 
 
 def _runs(workload: WorkloadReview, newest: int | None) -> Iterator[Block]:
