@@ -72,10 +72,8 @@ def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
 def saved_by_run(saved: Saved, sides: Sides, prices: Prices) -> list[tuple[float, float]]:
     """When each run after the first change ended, and what it saved; without a model it cost what it took."""
     each = saved.each_before
-    took = ((run, outcome_of(run, saved.quantity, prices)) for run in sides.after)
-    return [
-        (run.ended_at, each * run.ended_well - spent) for run, spent in took if each and spent is not None and spent < LARGEST
-    ]
+    took = ((run.ended_at, run.ended_well, outcome_of(run, saved.quantity, prices)) for run in sides.after)
+    return [(at, each * well - spent) for at, well, spent in took if each and spent is not None and spent < LARGEST]
 
 
 def half_width(residuals: Floats, well: Floats, results: int) -> float:

@@ -24,6 +24,8 @@ PAD = 0.06
 """Room beyond the outermost points, as a share of the axis."""
 TICKS_X, TICKS_Y = 4, 6
 """At most so many numbers: dates and durations are wide."""
+FEW_MOMENTS = 40
+"""More of them are faint lines: they must not hide the points."""
 CROSS = 3.5
 """Half of the width of a cross."""
 HOUR, DAY = 3600.0, 86400.0
@@ -71,7 +73,8 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     x = replace(x, label=_label(chart.x_label, chart.x, currency))
     y = _scale(chart.y, up, (HEIGHT - BOTTOM, TOP), TICKS_Y, currency)
     y = replace(y, label=_label(chart.y_label, chart.y, currency))
-    lines = [("moment", f"M{x.place(at):.1f} {TOP:g}V{HEIGHT - BOTTOM:g}", said) for at, said in chart.moments]
+    kind = "moment many" if len(chart.moments) > FEW_MOMENTS else "moment"
+    lines = [(kind, f"M{x.place(at):.1f} {TOP:g}V{HEIGHT - BOTTOM:g}", said) for at, said in chart.moments]
     if len(chart.stairs) > 1:
         lines.append(("stairs", _stairs(chart.stairs, x, y), ""))
     named = [marks for marks in chart.marks if marks.points and marks.name]

@@ -103,3 +103,9 @@ def test_an_axis_of_days_has_numbers_enough_to_read_it(days: float) -> None:
     texts = [text for _, text in drawn.x.ticks]
     assert 2 <= len(set(texts)) == len(texts) <= 5
     assert len({round(later - one) for (one, _), (later, _) in pairwise(drawn.x.ticks)}) == 1
+
+
+def test_very_many_changes_do_not_hide_the_points() -> None:
+    for count, kind in ((svg.FEW_MOMENTS, "moment"), (svg.FEW_MOMENTS + 1, "moment many")):
+        moments = tuple((float(at), "a") for at in range(count))
+        assert {line[0] for line in svg.drawing(chart(((1.0, 9.0),), moments=moments), USD).lines} == {kind}
