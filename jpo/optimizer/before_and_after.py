@@ -158,10 +158,9 @@ def spent_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun], p
 
 
 def return_on_trials(spent: Iterable[tuple[str, Spent]]) -> tuple[int, float, float]:
-    """Runs of trials, seconds that these took beyond keeping, and what else all runs took beyond before: below 0, what was learnt
-    saved time. The last two add up to what was not saved.
+    """Runs of trials, seconds that these took beyond keeping, and what else all runs took beyond before: with what was learnt.
 
-    `spent`: of each suggestion its kind, and what its runs took.
+    The last two add up to what was not saved. `spent`: of each suggestion its kind, and what its runs took.
     """
     every = list(spent)
     trials = [(found.runs, found.keeping) for kind, found in every if kind == "trial" and found.keeping is not None]
