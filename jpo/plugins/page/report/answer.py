@@ -25,7 +25,7 @@ def answer(review: Review) -> Inline:
         for name, sum_ in review.saved.items()
         if sum_
     ]
-    losing = [one for one in tuned if lost(one)]
+    losing = sorted(filter(lost, tuned), key=lambda one: one.saved[0].saved.mean if one.saved[0].saved else 0.0)
     of = f"{len(tuned)} of " if len(tuned) < len(review.workloads) else ""
     said = f"{of}{numbers.counted(len(review.workloads), 'job')} tuned.{''.join(saved) or UNKNOWN}"
     if not losing:

@@ -74,3 +74,10 @@ def test_what_is_not_tuned_and_what_is_not_known_is_said() -> None:
 
 def test_without_a_change_it_says_so() -> None:
     assert said(UNTUNED) == "JPO changed nothing yet."
+
+
+def test_the_largest_loss_comes_first() -> None:
+    worse = Saved("duration_seconds", 90.0, 3, 2, 1, 990.0, Interval(-900.0, -960.0, -840.0))
+    other = replace(DEARER, identity=replace(DEARER.identity, model="worse"), saved=(worse, DEARER.saved[1]))
+    text = said(DEARER, other)
+    assert text.index("digits/worse/pytorch") < text.index("digits/cnn/pytorch")
