@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import AcquisitionValues
+from jpo.agent.acquisition import AcquisitionValues, knowledge_gradient, log_ratios
 from jpo.agent.budget import Boldness, Explore, Leeway
 from jpo.agent.comparison import Comparison
 from jpo.agent.context import UNKNOWN, Context
@@ -53,8 +53,24 @@ class Problem:
 
     @cached_property
     def acquisition(self) -> AcquisitionValues:
-        """Acquisition values, by which candidates are compared, with the horizon of the runs that follow."""
-        return self.comparison.weighed.within(self.context.horizon)
+        """Acquisition values, by which candidates are compared, with the horizon of the runs that follow.
+
+        Where these are counted, `explore` "on" weighs what a run costs against what it saves in all of them by what it tells: what
+        was tried and never ended well is no choice.
+        """
+        weighed = self.comparison.weighed.within(self.context.horizon)
+        if not self.counts_runs:
+            return weighed
+        log_ratio = log_ratios(self.comparison.objective, weighed.incumbent)
+        usable = self.open_rows & (~self.belief.tried | (self.belief.runs > 0))
+        usable[weighed.incumbent] = True
+        saves = weighed.horizon * knowledge_gradient(self.belief, log_ratio, usable)
+        return replace(weighed, score=np.where(usable, weighed.expected - saves, np.inf))
+
+    @property
+    def counts_runs(self) -> bool:
+        """Whether it is known how many runs follow, and each may try something."""
+        return self.boldness.explore == "on" and self.boldness.nightly and self.context.runs_left is not None
 
     @cached_property
     def open_rows(self) -> Bools:

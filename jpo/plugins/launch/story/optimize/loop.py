@@ -15,7 +15,7 @@ from jpo.optimizer.advise import FIRST_VALUES
 from jpo.plugins.launch.launcher import StartsTogether
 from jpo.plugins.launch.ledger import is_past, locked, read
 from jpo.plugins.launch.lifecycle import start_together
-from jpo.plugins.launch.project.boldness import settings_of_step, trials_of
+from jpo.plugins.launch.project.boldness import settings_of_step
 from jpo.plugins.launch.project.boundaries import ended_early, longest_trial_seconds, startup_seconds
 from jpo.plugins.launch.project.finished import EndedRun, run_again
 from jpo.plugins.launch.project.jobs import kept_to_room
@@ -156,22 +156,12 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
             if finish_writing(job, found.suggestion_id):
                 outside.note(f"{suggestion_id}: was on record, and is written now; {in_short(found)}")
             return
-        free, on_record, measured = free_id(suggestion_id, job.store), len(runs), any(run.ended_well for run in runs)
+        free, on_record = free_id(suggestion_id, job.store), len(runs)
         began = made_under(task.run_id(1, baseline=False), job.store, task.identity)
-        vain = not any(run.run_id in trials and run.ended_well for run in runs)
         within = kept_to_room(task.settings, job.workload, outside.engine(task.settings, task.engine))
-
-    def made(step_number: int) -> Suggestion:
-        first = began.values.current if began else {}
-        settings = settings_of_step(within, step_number, plan.runs, on_record, vain=vain, first_values=first)
-        return outside.suggest(replace(task, settings=settings), free, outside.clock())
-
-    try:
-        suggestion = made(number if measured or number > plan.runs else 1)  # of nothing that ended well there is no best
-    except NothingAdmissible:
-        if not trials_of(plan.runs, vain=vain) < number <= plan.runs:
-            raise
-        suggestion = made(1)  # nothing that was measured keeps the SLA: another trial may
+    first = began.values.current if began else {}
+    settings = settings_of_step(within, number, plan.runs, on_record, first_values=first)
+    suggestion = outside.suggest(replace(task, settings=settings), free, outside.clock())
     outside.note(f"{suggestion_id}: {in_short(suggestion)}")
 
 
