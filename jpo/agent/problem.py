@@ -55,8 +55,8 @@ class Problem:
     def acquisition(self) -> AcquisitionValues:
         """Acquisition values, by which candidates are compared, with the horizon of the runs that follow.
 
-        Where these are counted, `explore` "on" weighs what a run costs against what it saves in all of them by what it tells: what
-        was tried and never ended well is no choice.
+        Where these are counted, `explore` "on" weighs what a run costs against what it saves in all of them by what it tells;
+        what was tried and never ended well is no choice then.
         """
         weighed = self.comparison.weighed.within(self.context.horizon)
         if not self.counts_runs:
