@@ -33,10 +33,10 @@ def _blocks(job: OptimizedJob) -> Iterator[Block]:
     yield runs_of(job)
     yield changes_of(job)
     if job.missing > 0 or job.failure:
-        yield Note(
-            "", f"{numbers.counted(job.missing, 'run')} of the plan not made{f': {job.failure.text}' if job.failure else ''}"
-        )
-        yield Note("", "the same command goes on from here")
+        code = job.failure.code if job.failure else ""  # whose text is what the command ends with
+        yield Note(code, f"{numbers.counted(job.missing, 'run')} of the plan not made; the same command goes on from here")
+    elif not job.runs:
+        yield "Nothing was run: --runs and --baseline are 0."
 
 
 def in_all(total: LoopTotals, job: OptimizedJob) -> str:
