@@ -25,7 +25,7 @@ WORTH = 0.1
 equal cost up to 20 runs on 60 simulated jobs, 1 to 2% less on the recorded ones, harm 2% instead of 3 to 8; but 1 to 2% more cost
 after 40, and LCBench's regret after 10 runs is .19 instead of .15: who searches for the best model stops too early."""
 
-POINTS, TINY = 9, 1e-12
+POINTS, TINY = 21, 1e-12
 """Gauss-Hermite points of one run's outcome, and what keeps a variance of nothing from dividing."""
 
 CLIP = 3.0

@@ -42,7 +42,7 @@ def samples_needed(well: Sequence[CandidateRun], stopped: Sequence[CandidateRun]
     target: they did not converge. Who lost its node, or was stopped by a user, may have been about to.
 
     Runs that reached the target had such an error when they had done (error / their last)^(-1 / slope) of their epochs, by their
-    own slope; from there it is as far as `ahead` says.
+    own slope; from there it is as far as `log_epochs_in_all` says.
 
     Where equal runs reached the target, it is one of these that took longer: they tell how it goes on better than the curves of
     others, which may be lower at first, as under another schedule. `well`: runs that reached the target; `noise`: standard
@@ -67,12 +67,12 @@ def samples_needed(well: Sequence[CandidateRun], stopped: Sequence[CandidateRun]
             usual = fmean(equal[run.row])
             found.append(SamplesNeeded(run, math.exp(usual + noise * beyond((math.log(samples) - usual) / noise)), noise))
         elif error and error > 0:
-            mean, deviation = ahead(min(max(0.0, math.log(error / median(last))) / slope, farthest))
+            mean, deviation = log_epochs_in_all(min(max(0.0, math.log(error / median(last))) / slope, farthest))
             found.append(SamplesNeeded(run, samples * math.exp(mean), deviation))
     return found
 
 
-def ahead(at_their_pace: float) -> tuple[float, float]:
+def log_epochs_in_all(at_their_pace: float) -> tuple[float, float]:
     """Mean and standard deviation of ln of all epochs over those done, by what it is at the pace of those that got there."""
     far = min(at_their_pace, FARTHEST)
     return at_their_pace + LATER + LATER_BY * far, SPREAD + SPREAD_BY * far

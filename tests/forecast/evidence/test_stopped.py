@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from jpo.forecast.evidence.stopped import MOST_EPOCHS, ahead, beyond, samples_needed
+from jpo.forecast.evidence.stopped import MOST_EPOCHS, log_epochs_in_all, beyond, samples_needed
 from jpo.forecast.measurements import CandidateRun
 from jpo.records import Identity, Outcome, Run, RunStatus
 
@@ -32,19 +32,19 @@ def test_at_twice_the_error_half_of_the_epochs_were_done() -> None:
 
 def test_none_is_further_from_the_target_than_after_its_first_epoch() -> None:
     (found,) = samples_needed(WELL, [stopped(val_loss=100.0, samples=1000.0)], NOISE)
-    assert found.samples == pytest.approx(1000 * math.exp(ahead(math.log(10))[0]))
+    assert found.samples == pytest.approx(1000 * math.exp(log_epochs_in_all(math.log(10))[0]))
 
 
 def test_one_with_a_lower_error_than_at_the_target_was_about_to_reach_it() -> None:
     (found,) = samples_needed(WELL, [stopped(val_loss=0.05, samples=1000.0)], NOISE)
-    assert found.samples == pytest.approx(1000 * math.exp(ahead(0.0)[0]))
+    assert found.samples == pytest.approx(1000 * math.exp(log_epochs_in_all(0.0)[0]))
 
 
 def test_without_slopes_and_epochs_usual_ones_are_taken() -> None:
     short = [ran(val_loss=0.1, samples=1000.0)]
     near, far = samples_needed(short, [stopped(val_loss=0.2, samples=1000.0), stopped(val_loss=90.0, samples=1000.0)], NOISE)
-    assert near.samples == pytest.approx(1000 * math.exp(ahead(2 * math.log(2))[0]))
-    assert far.samples == pytest.approx(1000 * math.exp(ahead(math.log(MOST_EPOCHS))[0]))
+    assert near.samples == pytest.approx(1000 * math.exp(log_epochs_in_all(2 * math.log(2))[0]))
+    assert far.samples == pytest.approx(1000 * math.exp(log_epochs_in_all(math.log(MOST_EPOCHS))[0]))
 
 
 @pytest.mark.parametrize("known", [{"samples": 1000.0}, {"val_loss": 0.2}, {"val_loss": 0.0, "samples": 1000.0}])

@@ -58,7 +58,7 @@ def found(best: BestFound, job: OptimizedJob) -> str:
         repaid = best.values and best.repaid_after and best.search_seconds > 0
         cost += f" and has paid for itself after run {best.repaid_after}" if repaid else ""
     if not best.values:
-        return f"Nothing better found; config.ini has its first values. {models}{cost}."
+        return f"Nothing better found than the first values. {models}{cost}."  # which the script may not even read
     values = ", ".join(f"{names.short(name)} {numbers.written(name, value)}" for name, value in best.values.items())
     worth = ", ".join(filter(None, (per_model(best.lines), *map(quality_change, best.lines))))
     return f"Best found: {values}{f': {worth}' if worth else ''}. {models}{cost}."
