@@ -1,4 +1,4 @@
-"""`jpo optimize` on synthetic jobs to a target, in virtual time: the real loop and suggestions, seconds in place of digits' minutes.
+"""`jpo optimize` on synthetic jobs to a target, in virtual time: the real loop and suggestions, in seconds.
 
     epochs   = noise x steps (1 + scale / B) B / samples / (x exp(1 - x)),   x = rate / (best rate of 64 x (B / 64)^power)
     seconds  = epochs x (samples / B x (overhead + compute B) + evaluation)
@@ -21,6 +21,7 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
@@ -216,10 +217,8 @@ def main() -> None:
     plays: list[Play] = []
     with tempfile.TemporaryDirectory(prefix="jpo-loops-") as folder:
         for kind in arguments.kinds.split(","):
-            own = [
-                played(kind, seed, Path(folder) / f"{kind}-{seed}", arguments.runs, arguments.baseline)
-                for seed in arguments.seeds
-            ]
+            play = partial(played, kind, runs=arguments.runs, baseline=arguments.baseline)
+            own = [play(seed, Path(folder) / f"{kind}-{seed}") for seed in arguments.seeds]
             print(told(kind, own), flush=True)
             plays += own
     print(told("all", plays))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from jpo.forecast.evidence.stopped import MOST_EPOCHS, log_epochs_in_all, beyond, samples_needed
+from jpo.forecast.evidence.stopped import MOST_EPOCHS, beyond, log_epochs_in_all, samples_needed
 from jpo.forecast.measurements import CandidateRun
 from jpo.records import Identity, Outcome, Run, RunStatus
 

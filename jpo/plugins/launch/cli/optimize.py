@@ -39,9 +39,7 @@ MOST_RUNS = 10
 @click.option("--prefer", metavar="PREFERENCE", help="time, cost, efficiency, balanced, one of [preferences], or weights.")
 @click.option("--deadline", metavar="WHEN", help="A run is done by then, instead of [sla] time_max: 6h, or 2026-11-22T06:00Z.")
 @click.option("--max-cost", metavar="AMOUNT", help="Of a run, instead of [sla] cost_max: in USD, or e.g. 20EUR.")
-@click.option(
-    "--explore", type=click.Choice(["off", "safe", "on"]), help="How bold; default: [agent] explore, else on."
-)
+@click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold; default: [agent] explore, else on.")
 @click.option("--no-learn", is_flag=True, help="Do not update the agent between the runs.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Time of every run as a picture, .png or .svg.")
 @seed_option
