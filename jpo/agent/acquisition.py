@@ -118,12 +118,12 @@ def knowledge_gradient(belief: Belief, log_ratio: Floats, usable: Bools) -> Floa
 
     def cost(log: Floats, spread: Floats) -> Floats:
         p_fail = belief.p_fail[:, None]
-        return np.asarray((1 - p_fail) * np.exp(log + spread / 2) + p_fail * FAILURE_CHARGE)[usable].min(axis=0)
+        return np.asarray(((1 - p_fail) * np.exp(log + spread / 2) + p_fail * FAILURE_CHARGE)[usable].min(axis=0))
 
     now = cost(mean[:, None], variance[:, None])
     places, shares = np.polynomial.hermite_e.hermegauss(POINTS)
     after = [cost(mean[:, None] + place * moves, variance[:, None] - moves**2) for place in places]
-    return np.maximum(now - shares @ np.array(after) / shares.sum(), 0.0)
+    return np.asarray(np.maximum(now - shares @ np.array(after) / shares.sum(), 0.0))
 
 
 def log_objective(belief: Belief, preference: Preference, reference: int) -> Floats:
