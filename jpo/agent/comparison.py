@@ -5,6 +5,7 @@ It is most of the work of a decision, and done once: problems that differ in the
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ import numpy as np
 
 from jpo.agent.acquisition import AcquisitionValues, acquisition_values, log_objective, log_ratios
 from jpo.agent.candidate_rows import base_row
+from jpo.agent.preference import LOSS_TOLERANCE
 from jpo.agent.safety.confidence import p_claim, p_loss_worse
 from jpo.agent.safety.failing import known_to_end_well, often_failing
 from jpo.agent.safety.risk import WORSE
@@ -94,10 +96,16 @@ class Comparison:
     @cached_property
     def p_loss_kept(self) -> Floats | None:
         """Chance that a run that ends well keeps the quality floor, (K,); None where there is none, or no loss was measured."""
-        if self.quality_floor is None or self.belief.val_loss is None:
-            return None
-        factor = self.calibration.loss_interval_factor
-        return np.asarray(1 - p_loss_worse(self.belief, self.candidates, self.base, self.quality_floor, factor))
+        return None if self.quality_floor is None or self.belief.val_loss is None else 1 - self._p_loss_worse(self.quality_floor)
+
+    @cached_property
+    def p_loss_kept_closely(self) -> Floats:
+        """Chance that it is not worse than LOSS_TOLERANCE, (K,); 1 where there is no floor, as with a target of the job's own."""
+        none = np.zeros(len(self.belief.runs))
+        return np.asarray(1 - (none if self.quality_floor is None else self._p_loss_worse(math.expm1(LOSS_TOLERANCE))))
+
+    def _p_loss_worse(self, tolerance: float) -> Floats:
+        return p_loss_worse(self.belief, self.candidates, self.base, tolerance, self.calibration.loss_interval_factor)
 
     @cached_property
     def leaves_today(self) -> bool:

@@ -59,7 +59,7 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
         kind = problem.exploration.kind(choice)
         return Decision(choice, _confidence(problem, choice), decided_by, reasons.out_of_failure(problem, choice), kind)
     pick: Pick = partial(by_rule, problem)
-    if policy is not None and policy.decides(explore, *problem.context.scenarios):
+    if policy is not None and not problem.counts_runs and policy.decides(explore, *problem.context.scenarios):
         decided_by, pick = policy.name, partial(by_policy, problem, policy)
     choice, rule = chosen(problem, pick)
     favourite = choice

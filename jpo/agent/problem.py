@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import AcquisitionValues
+from jpo.agent.acquisition import AcquisitionValues, knowledge_gradient, log_ratios
 from jpo.agent.budget import Boldness, Explore, Leeway
 from jpo.agent.comparison import Comparison
 from jpo.agent.context import UNKNOWN, Context
+from jpo.agent.safety.confidence import LIKELIER
 from jpo.agent.safety.exploration import Exploration
 from jpo.agent.safety.vetoes import Veto, held
 from jpo.records import RuleApplied
@@ -53,8 +54,26 @@ class Problem:
 
     @cached_property
     def acquisition(self) -> AcquisitionValues:
-        """Acquisition values, by which candidates are compared, with the horizon of the runs that follow."""
-        return self.comparison.weighed.within(self.context.horizon)
+        """Acquisition values, by which candidates are compared, with the horizon of the runs that follow.
+
+        Where these are counted, `explore` "on" weighs what a run costs against what it saves in all of them by what it tells.
+        What was tried is no choice then where it never ended well, or is likelier than not worse than LOSS_TOLERANCE: a trial
+        may miss the quality floor, and shows it.
+        """
+        weighed = self.comparison.weighed.within(self.context.horizon)
+        if not self.counts_runs:
+            return weighed
+        log_ratio = log_ratios(self.comparison.objective, weighed.incumbent)
+        kept = self.comparison.p_loss_kept_closely
+        usable = self.open_rows & (~self.belief.tried | ((self.belief.runs > 0) & (kept >= LIKELIER)))
+        usable[weighed.incumbent] |= not usable.any()
+        saves = weighed.horizon * knowledge_gradient(self.belief, log_ratio, usable)
+        return replace(weighed, score=np.where(usable, weighed.expected - saves, np.inf))
+
+    @property
+    def counts_runs(self) -> bool:
+        """Whether it is known how many runs follow, and each may try something."""
+        return self.boldness.explore == "on" and self.boldness.nightly and self.context.runs_left is not None
 
     @cached_property
     def open_rows(self) -> Bools:

@@ -80,7 +80,7 @@ def problem_of(
     )
     comparison = Comparison(usable, belief, request.wanted.preference, reference, calibration, floor, promise)
     problem = Problem(comparison, request.boldness, leeway, after_misses(context, calibration.misses), holds)
-    if leeway.exploration_runs_left and request.boldness.exploration_runs:
+    if problem.counts_runs or (leeway.exploration_runs_left and request.boldness.exploration_runs):
         best = problem.acquisition.incumbent
         trials = trial_vetoes(candidates, belief, problem.open_rows, best, request.allowed.admissible)
         problem = replace(problem, holds=(*holds, *trials))
@@ -137,7 +137,7 @@ def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Param
 
 def exploration_runs_left(request: Request, runs: Sequence[Run]) -> int:
     """How many configurations are still to be tried, by the user's word."""
-    asked = int(request.boldness.nightly and request.boldness.explore == "on")
+    asked = int(request.boldness.nightly and request.boldness.explore == "on" and request.horizon_runs is None)
     return (
         max(asked, request.boldness.exploration_runs - tries(runs, request.allowed.free))
         if request.boldness.exploration_runs

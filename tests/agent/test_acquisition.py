@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.acquisition import WORTH, clearly_better
+from jpo.agent.acquisition import WORTH, clearly_better, knowledge_gradient
 from jpo.agent.horizon import UNTOLD
 from jpo.agent.safety.risk import INFLATION, WORSE
 from jpo.records import Preference
@@ -109,3 +109,21 @@ def test_harm_is_judged_under_a_widened_belief(grid, belief):
 def test_extreme_particles_stay_finite(grid, belief):
     found = acquisition_values(belief([[0, 800], [0, -800]], runs=(1, 0), failures=(0, 0)), grid((32, 64)), TIME)
     assert np.isfinite(found.score).all()
+
+
+def test_a_run_is_worth_what_it_tells_of_all_values(belief):
+    """The second and the third row are the same jobs' work: a run of either tells of both, one of the first of nothing."""
+    spread = np.linspace(-2, 2, 41)
+    particles = np.stack([np.zeros(41), spread, spread], axis=1)
+    believed = replace(belief(particles, runs=(1, 0, 0), failures=(0, 0, 0)), noise=0.0)
+    found = knowledge_gradient(believed, particles, np.ones(3, dtype=bool))
+    sd = spread.std()
+    exact = 0.5 - math.exp(sd**2 / 2) * math.erfc(sd / math.sqrt(2)) / 2  # E[max(1 - exp(sd Z), 0)]
+    assert found[0] == 0
+    assert found[1:] == pytest.approx([exact, exact], rel=0.15)
+
+
+def test_what_may_not_be_used_is_told_of_in_vain(belief):
+    particles = np.stack([np.zeros(41), np.linspace(-2, 2, 41)], axis=1)
+    believed = belief(particles, runs=(1, 0), failures=(0, 0))
+    assert knowledge_gradient(believed, particles, np.array([True, False])) == pytest.approx([0, 0])

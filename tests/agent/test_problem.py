@@ -14,3 +14,19 @@ def test_acquisition_values_are_computed_once_and_kept_under_another_boldness_an
     assert bold.comparison.objective is problem.comparison.objective
     assert (bold.acquisition.score >= problem.acquisition.score).all()
     assert (problem.boldness.explore, bold.boldness.explore) == ("safe", "on")
+
+
+def test_where_the_runs_are_counted_a_trial_is_chosen_if_it_pays_for_itself_in_them(grid, belief):
+    unsure = [[0, 0.3, 0.6]] * 2 + [[0, -0.5, 0.6]]
+    problem = a_problem(grid(), belief(unsure), TIME, explore="on")
+    chosen = {
+        left: changed(problem, nightly=True, context=Context(runs_left=left, nightly=True)).acquisition.score.argmin()
+        for left in (0, 9)
+    }
+    assert chosen == {0: 0, 9: 1}
+
+
+def test_values_that_ran_and_never_ended_well_are_no_choice_then(grid, belief):
+    believed = belief([[0, -1.0, 0.6]], runs=(1, 0, 0), failures=(0, 1, 0))
+    problem = a_problem(grid(), believed, TIME, explore="on", nightly=True, context=Context(runs_left=9, nightly=True))
+    assert problem.acquisition.score[1] == float("inf")

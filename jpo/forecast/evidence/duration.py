@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.forecast.curves.curve import FEWEST_EPOCHS
-from jpo.forecast.curves.target import SLOW
 from jpo.forecast.discrepancy import TIME_TAU, AdjustedParticles, Discrepancy, adjusted
 from jpo.forecast.evidence.groups import Groups, MeasuredQuantity, groups_without
 from jpo.forecast.evidence.stopped import beyond, samples_needed
@@ -34,6 +33,8 @@ _ROUNDS = 20
 """Of expectation maximisation: it changes nothing any more in the third digit."""
 _LEAST_SHARE = 0.2
 """Share of the usual work from which on a run that did not end well says how fast it was: before, it was busy with starting."""
+SLOW = 2.0
+"""Times the longest epoch of any run that ended well, from which on one is slow."""
 WITH_LOG = "csv"
 """Source of runs of which a log shows that they had begun to train."""
 _STATISTICAL = "learning_rate"

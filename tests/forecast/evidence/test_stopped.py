@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from jpo.forecast.curves.target import EpochsToTarget
-from jpo.forecast.evidence.stopped import MOST_EPOCHS, beyond, samples_needed
+from jpo.forecast.evidence.stopped import MOST_EPOCHS, beyond, log_epochs_in_all, samples_needed
 from jpo.forecast.measurements import CandidateRun
 from jpo.records import Identity, Outcome, Run, RunStatus
 
@@ -27,26 +26,25 @@ def stopped(**known: float) -> CandidateRun:
 def test_at_twice_the_error_half_of_the_epochs_were_done() -> None:
     """At a slope of -1 those that reached the target were there after 5 of 10 epochs."""
     (found,) = samples_needed(WELL, [stopped(val_loss=0.2, samples=3000.0)], NOISE)
-    ahead = EpochsToTarget.of(math.log(2), 2)
-    assert found.samples == pytest.approx(3000 * math.exp(ahead.mean))
-    assert found.deviation == ahead.deviation
+    assert found.samples == pytest.approx(3000 * 2 * math.exp(0.1 + 0.7 * math.log(2)))
+    assert found.deviation == pytest.approx(0.15 + 0.75 * math.log(2))
 
 
 def test_none_is_further_from_the_target_than_after_its_first_epoch() -> None:
     (found,) = samples_needed(WELL, [stopped(val_loss=100.0, samples=1000.0)], NOISE)
-    assert found.samples == pytest.approx(1000 * math.exp(EpochsToTarget.of(math.log(10), 2).mean))
+    assert found.samples == pytest.approx(1000 * math.exp(log_epochs_in_all(math.log(10))[0]))
 
 
 def test_one_with_a_lower_error_than_at_the_target_was_about_to_reach_it() -> None:
     (found,) = samples_needed(WELL, [stopped(val_loss=0.05, samples=1000.0)], NOISE)
-    assert found.samples == pytest.approx(1000 * math.exp(EpochsToTarget.of(0.0, 2).mean))
+    assert found.samples == pytest.approx(1000 * math.exp(log_epochs_in_all(0.0)[0]))
 
 
 def test_without_slopes_and_epochs_usual_ones_are_taken() -> None:
     short = [ran(val_loss=0.1, samples=1000.0)]
     near, far = samples_needed(short, [stopped(val_loss=0.2, samples=1000.0), stopped(val_loss=90.0, samples=1000.0)], NOISE)
-    assert near.samples == pytest.approx(1000 * math.exp(EpochsToTarget.of(2 * math.log(2), 1).mean))
-    assert far.samples == pytest.approx(1000 * math.exp(EpochsToTarget.of(math.log(MOST_EPOCHS), 1).mean))
+    assert near.samples == pytest.approx(1000 * math.exp(log_epochs_in_all(2 * math.log(2))[0]))
+    assert far.samples == pytest.approx(1000 * math.exp(log_epochs_in_all(math.log(MOST_EPOCHS))[0]))
 
 
 @pytest.mark.parametrize("known", [{"samples": 1000.0}, {"val_loss": 0.2}, {"val_loss": 0.0, "samples": 1000.0}])

@@ -39,9 +39,7 @@ MOST_RUNS = 10
 @click.option("--prefer", metavar="PREFERENCE", help="time, cost, efficiency, balanced, one of [preferences], or weights.")
 @click.option("--deadline", metavar="WHEN", help="A run is done by then, instead of [sla] time_max: 6h, or 2026-11-22T06:00Z.")
 @click.option("--max-cost", metavar="AMOUNT", help="Of a run, instead of [sla] cost_max: in USD, or e.g. 20EUR.")
-@click.option(
-    "--explore", type=click.Choice(["off", "safe", "on"]), help="How bold; default: [agent] explore, else on, then off."
-)
+@click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold; default: [agent] explore, else on.")
 @click.option("--no-learn", is_flag=True, help="Do not update the agent between the runs.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Time of every run as a picture, .png or .svg.")
 @seed_option
@@ -70,8 +68,8 @@ def optimize(
 ) -> None:
     """Run jobs again and again, each time with better values.
 
-    For every CONFIG.INI: baseline runs with the values it has, then suggest, run, record. The first runs try values out (5 of
-    10, up to 7 while none of them ends well), the others have the best of them, and so has CONFIG.INI in the end. A trial is
+    For every CONFIG.INI: baseline runs with the values it has, then suggest, run, record. A run tries values out where that
+    pays for itself in those that follow, else it has the best that are known, and so has CONFIG.INI in the end. A trial is
     stopped as soon as it cannot win ([launch] stop_at), any other run never. Interrupted or killed, the same command goes on.
 
     \b

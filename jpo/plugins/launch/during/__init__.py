@@ -3,7 +3,6 @@
 progress.py      RunProgress, the run so far; Rival, the run to beat
 stop.py          whether it can still win, and what going on is worth against stopping
 divergence.py    whether its losses are no numbers any more
-target.py        a trial that a target will end: its chance to win
 final_error.py   the error after the last epoch, as a distribution; end_of_curve.py: how long the rest may take
 release.py       memory, CPUs and GPUs that it was given and does not use
 adjustment.py    Adjustment: a decision with its reason, what was expected of it and what came of it; the pause between two

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jpo.forecast.curves.curve import Curve
-from jpo.forecast.curves.target import EpochsToTarget
 from jpo.records import Interval
 
 
@@ -41,7 +40,6 @@ class RunProgress:
         epochs: those that it will have in all.
         share_done: of its work, 0..1.
         began_at: epochs that were done when it started; above 0: it was resumed, and its time is that of a part.
-        to_target: how far the target is that will end it.
     """
 
     elapsed_seconds: float
@@ -52,7 +50,6 @@ class RunProgress:
     epochs: float | None = None
     share_done: float | None = None
     began_at: float = 0.0
-    to_target: EpochsToTarget | None = None
 
     @property
     def seconds_left(self) -> float | None:

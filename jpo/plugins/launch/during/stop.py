@@ -10,10 +10,9 @@ the belief rule (docs/decisions/0020) applied to the rest of a run, with a guard
 gives it less than SURE, and would not if it still fell further than any finished run of the workload fell from there: so a run on
 a plateau goes on as long as runs were seen to leave one, and one that has hardly begun goes on.
 
-A trial that a target will end is judged by how far that is (target.py), any other of which nobody knows when it ends by the
-paid-for rule of `jpo lab replay`: at twice the cost of the best values it is stopped. What a run has paid is gone, and counts
-only towards whether it can win. A run that is wanted for its model is not stopped for what it costs, but only where its model
-can hardly be good enough.
+A trial of which nobody knows when it ends, as where a target ends it, is judged by the paid-for rule of `jpo lab replay`: at
+twice the cost of the best values it is stopped. What a run has paid is gone, and counts only towards whether it can win. A run
+that is wanted for its model is not stopped for what it costs, but only where its model can hardly be good enough.
 
 No policy was trained for this: the released SAC policies choose between configurations. What is compared here are values under
 the agent's own objective, with the forecast of the learning curve as belief.
@@ -34,7 +33,6 @@ from jpo.forecast.curves.curve import Curve
 from jpo.plugins.launch.during.adjustment import NOTHING, Saving
 from jpo.plugins.launch.during.final_error import FinalError, final_error, student_below
 from jpo.plugins.launch.during.progress import Rival, RunProgress
-from jpo.plugins.launch.during.target import UNLIKELY, outlook
 from jpo.records import Preference
 
 if TYPE_CHECKING:
@@ -92,7 +90,7 @@ def verdict(
         rival = replace(rival, error=None)  # it has no logarithm
     final = final_of(progress, finished)
     if progress.total_seconds is None:
-        return _without_an_end(progress, rival, preference, needed=needed, horizon=horizon)
+        return _without_an_end(progress, rival, preference, needed=needed)
     if progress.share_done is not None and progress.share_done >= 1:
         return StopVerdict(False, "its last epoch is done")
     if preference.loss and (final is None or rival.error is None):
@@ -160,28 +158,14 @@ def _may_reach(log_cost: float, rival: Rival, final: FinalError | None, preferen
     return bool(scalarise(cost, cost, np.zeros(1), loss, preference)[0] < 0)
 
 
-def _without_an_end(progress: RunProgress, rival: Rival, preference: Preference, *, needed: bool, horizon: float) -> StopVerdict:
-    """Of a run of which nobody knows when it ends: a trial by its target, and by the paid-for rule before its curve says how far
-    that is; one that is needed goes on.
-    """
-    most = PAID_FOR * rival.usual
+def _without_an_end(progress: RunProgress, rival: Rival, preference: Preference, *, needed: bool) -> StopVerdict:
+    """Of a run of which nobody knows when it ends: a trial by the paid-for rule; one that is needed goes on."""
     spent = _cost(progress.elapsed_seconds, progress.usd(progress.elapsed_seconds), rival, preference)
-    if needed or progress.to_target is None or spent <= 0:
-        if needed or spent < most:
-            return StopVerdict(False, "nothing tells when it ends")
-        has = "cost" if _takes(rival, preference) == "cost" else "taken"
-        why = f"it has {has} {spent / rival.usual:.1f} times as much as the best values usually do"
-        return StopVerdict(True, f"{why}, and nothing tells when it ends", wins=0.0)
-    seen = outlook(spent, progress.to_target, rival.usual, most)
-    stop, seconds = seen.hopeless(horizon), progress.elapsed_seconds * max(0.0, min(seen.total, most) / spent - 1)
-    known_by = "curve" if progress.to_target.by_curve else "pace"
-    times, takes = f"{seen.total / rival.usual:.2g} times", _takes(rival, preference)
-    why = f"by its {known_by} it will {takes} {times} as much to its target as the best values usually do"
-    if seen.wins >= UNLIKELY:
-        why += f", and its chance to win is {seen.wins:.0%}"
-    elif not stop:
-        why += ", but another run for a model would, too"
-    return StopVerdict(stop, why, seen.wins, seen.left, Saving(seconds, progress.usd(seconds)))
+    if needed or spent < PAID_FOR * rival.usual:
+        return StopVerdict(False, "nothing tells when it ends")
+    has = "cost" if _takes(rival, preference) == "cost" else "taken"
+    why = f"it has {has} {spent / rival.usual:.1f} times as much as the best values usually do"
+    return StopVerdict(True, f"{why}, and nothing tells when it ends", wins=0.0)
 
 
 def _takes(rival: Rival, preference: Preference) -> str:

@@ -15,7 +15,6 @@ from jpo.agent.preference import scalarise
 from jpo.cost import Prices, run_cost_usd
 from jpo.errors import TelemetryError
 from jpo.forecast.curves.curve import Curve, curve_of
-from jpo.forecast.curves.target import ReachedTarget, learns_alike
 from jpo.forecast.evidence.work import ALIKE
 from jpo.history import Store, latest_start
 from jpo.history.figures import usual_values
@@ -53,11 +52,8 @@ class PastRuns:
         basis: which these are, in words.
         alike: seconds and epochs of runs with the same configuration that ended well, oldest first.
         finished: learning curves of runs that came to their end; `baseline_curve`: that of the newest run of the baseline.
-        reached: those of runs that say that their end was the target. An end before the last epoch does not: a run may have ended
-            since it got no better.
         well: how many runs ended well.
         has_target: runs of the job end before their last epoch, at a target of its own.
-        longest_epoch_seconds: the longest that any of `reached` waited for an epoch, the start included; None: no log tells.
         samples_per_epoch: how large the data of the run are, to which all times and costs are scaled; None: not known yet.
     """
 
@@ -67,12 +63,10 @@ class PastRuns:
     basis: str = ""
     alike: tuple[tuple[float, float | None], ...] = ()
     finished: tuple[Curve, ...] = ()
-    reached: tuple[ReachedTarget, ...] = ()
     baseline_curve: tuple[tuple[float, float], ...] = ()
     well: int = 0
     has_target: bool = False
     samples_per_epoch: float | None = None
-    longest_epoch_seconds: float | None = None
 
     @property
     def usual_epochs(self) -> float | None:
@@ -97,10 +91,6 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
     logs = {log.run_id: log for log in islice(_logs(seen, settings), MOST_LOGS)}
     curves = {run_id: quality.errors_of(log.curves.get(quality.name, ())) for run_id, log in logs.items()}
     known = [run for run in well if run.run_id in curves and 1 / ALIKE <= data[run.run_id] <= ALIKE]
-    finished = [(run, curve) for run in known if (curve := curve_of(curves[run.run_id]))]
-    reached = [
-        ReachedTarget(curve, learns_alike(seen.parameters, run.parameters)) for run, curve in finished if run.outcome.converged
-    ]
     as_now = [_as_of(run, data) for run in well]
     rival = best_of(as_now, costs, quality, preference)
     return PastRuns(
@@ -113,13 +103,11 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
             for run in _alike(seen, well)
             if (seconds := run.outcome.duration_seconds)
         ),
-        tuple(curve for _, curve in finished),
-        tuple(reached),
+        tuple(curve for run in known if (curve := curve_of(curves[run.run_id]))),
         tuple(logs[baseline[-1].run_id].curves.get(quality.name, ())) if baseline and baseline[-1].run_id in logs else (),
         len(well),
         any(_ended_early(run) for run in well[-NEWEST_WELL:]),
         samples,
-        max((pause for run in known if run.outcome.converged and (pause := logs[run.run_id].longest_pause)), default=None),
     )
 
 

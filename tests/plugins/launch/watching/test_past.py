@@ -89,24 +89,6 @@ def test_learning_curves_are_those_of_logs_of_runs_on_record(repository, tmp_pat
     assert past.baseline_curve[0] == (1, 1.0)
 
 
-def test_of_those_that_reached_a_target_it_is_known_which_learn_alike(repository, tmp_path):
-    """On other hardware, that is. One that ended well and says nothing of a target may have stopped getting better."""
-    folder = tmp_path / "runs"
-    folder.mkdir()
-    runs = [
-        run("same", 100, converged=1.0),
-        replace(run("slower", 200, converged=1.0), parameters={"batch_size": 64.0, "cpus": 1.0}),
-        run("other", 100, 128.0, converged=1.0),
-        run("patient", 100),
-    ]
-    head = "# dataset=digits\n# model=cnn\n# framework=pytorch\n# start=1000\ntime,epoch,samples,train_loss,val_loss\n"
-    for number, one in enumerate(runs, start=2):
-        rows = "".join(f"{1000 + n},{n},{n},0.2,{1 / n}\n" for n in range(1, number))
-        (folder / f"{one.run_id}.csv").write_text(f"# run_id={one.run_id}\n{head}{rows}# end=1010\n# status=succeeded\n")
-    reached = known(repository, *runs).reached
-    assert sorted((each.curve.epochs[-1], each.alike) for each in reached) == [(1, True), (2, True), (3, False)]
-
-
 def test_what_the_best_configuration_usually_costs_is_told_beside_its_shortest_run(repository):
     """Two of it took 50 and 200 s, 100 on average; one of another took 110."""
     runs = [run("lucky", 50, 128.0), run("unlucky", 200, 128.0, at=2000.0), run("other", 110, at=3000.0)]

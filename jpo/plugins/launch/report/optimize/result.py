@@ -33,10 +33,10 @@ def _blocks(job: OptimizedJob) -> Iterator[Block]:
     yield runs_of(job)
     yield changes_of(job)
     if job.missing > 0 or job.failure:
-        yield Note(
-            "", f"{numbers.counted(job.missing, 'run')} of the plan not made{f': {job.failure.text}' if job.failure else ''}"
-        )
-        yield Note("", "the same command goes on from here")
+        code = job.failure.code if job.failure else ""  # whose text is what the command ends with
+        yield Note(code, f"{numbers.counted(job.missing, 'run')} of the plan not made; the same command goes on from here")
+    elif not job.runs:
+        yield "Nothing was run: --runs and --baseline are 0."
 
 
 def in_all(total: LoopTotals, job: OptimizedJob) -> str:
@@ -58,7 +58,7 @@ def found(best: BestFound, job: OptimizedJob) -> str:
         repaid = best.values and best.repaid_after and best.search_seconds > 0
         cost += f" and has paid for itself after run {best.repaid_after}" if repaid else ""
     if not best.values:
-        return f"Nothing better found; config.ini has its first values. {models}{cost}."
+        return f"Nothing better found than the first values. {models}{cost}."  # which the script may not even read
     values = ", ".join(f"{names.short(name)} {numbers.written(name, value)}" for name, value in best.values.items())
     worth = ", ".join(filter(None, (per_model(best.lines), *map(quality_change, best.lines))))
     return f"Best found: {values}{f': {worth}' if worth else ''}. {models}{cost}."

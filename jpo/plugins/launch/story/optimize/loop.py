@@ -10,12 +10,12 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from functools import partial
 
-from jpo.errors import LaunchError, NothingAdmissible
+from jpo.errors import JpoError, LaunchError, NothingAdmissible
 from jpo.optimizer.advise import FIRST_VALUES
 from jpo.plugins.launch.launcher import StartsTogether
 from jpo.plugins.launch.ledger import is_past, locked, read
 from jpo.plugins.launch.lifecycle import start_together
-from jpo.plugins.launch.project.boldness import settings_of_step, trials_of
+from jpo.plugins.launch.project.boldness import settings_of_step
 from jpo.plugins.launch.project.boundaries import ended_early, longest_trial_seconds, startup_seconds
 from jpo.plugins.launch.project.finished import EndedRun, run_again
 from jpo.plugins.launch.project.jobs import kept_to_room
@@ -46,6 +46,7 @@ def optimized(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, 
             yield from _planned(task, plan, outside)
         except (KeyboardInterrupt, GeneratorExit):
             cancel_all(task, outside)
+            leave_best(task, plan, outside, interrupted=True)
             raise
 
 
@@ -75,12 +76,20 @@ def _planned(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, N
         leave_best(task, plan, outside)
 
 
-def leave_best(task: Task, plan: LoopPlan, outside: Outside) -> None:
-    """Leave config.ini with the best values that are known, not with those of the last trial."""
+def leave_best(task: Task, plan: LoopPlan, outside: Outside, *, interrupted: bool = False) -> None:
+    """Leave config.ini with the best values that are known, not with those of the last trial; `interrupted`: if there is one."""
+    with open_history(task.settings) as store:
+        if interrupted and made_under(task.run_id(1, baseline=False), store, task.identity) is None:
+            return
     try:
         suggested(task, plan, outside, plan.runs + 1)
-    except NothingAdmissible as error:
+    except JpoError as error:
+        if not (interrupted or isinstance(error, NothingAdmissible)):
+            raise
         outside.note(f"{task.name}: config.ini keeps the values of the last run: {error} [{error.code}]")
+    else:
+        if interrupted:
+            outside.note(f"{task.name}: interrupted; config.ini has the best values that are known")
 
 
 def baseline_together(task: Task, plan: LoopPlan, outside: Outside) -> None:
@@ -124,11 +133,11 @@ def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline:
 
     So is a run with today's values that an earlier call saw fail: since then the user may have mended the job.
     """
-    for attempt, run_id in enumerate(task.attempts(number, baseline=baseline), 1):
+    for run_id in task.attempts(number, baseline=baseline):
         entry = read(task.ledger, run_id)
         earlier = entry is not None and entry.recorded
         if entry is None or not entry.recorded:
-            if entry is None and not baseline and attempt == 1:
+            if entry is None and not baseline:
                 job_for(task, plan, outside, run_id, Boundary())  # a command that cannot be run changes no config.ini
                 suggested(task, plan, outside, number)
             boundary = Boundary()
@@ -152,26 +161,19 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
         trials = {run_id for at in range(1, number) for run_id in task.attempts(at, baseline=False)}
         if found and number > plan.runs and any(run.run_id in trials and run.ended_at > found.created_at for run in runs):
             found = None  # what was best before some of the runs may not be any more
+        newest = job.store.suggestions_of(task.identity)[-1:]
+        if found and number <= plan.runs and newest[0].suggestion_id.startswith(best_id(task)):
+            found = None  # it was interrupted, and the best that was known came back
         if found is not None:
             if finish_writing(job, found.suggestion_id):
                 outside.note(f"{suggestion_id}: was on record, and is written now; {in_short(found)}")
             return
-        free, on_record, measured = free_id(suggestion_id, job.store), len(runs), any(run.ended_well for run in runs)
+        free, on_record = free_id(suggestion_id, job.store), len(runs)
         began = made_under(task.run_id(1, baseline=False), job.store, task.identity)
-        vain = not any(run.run_id in trials and run.ended_well for run in runs)
         within = kept_to_room(task.settings, job.workload, outside.engine(task.settings, task.engine))
-
-    def made(step_number: int) -> Suggestion:
-        first = began.values.current if began else {}
-        settings = settings_of_step(within, step_number, plan.runs, on_record, vain=vain, first_values=first)
-        return outside.suggest(replace(task, settings=settings), free, outside.clock())
-
-    try:
-        suggestion = made(number if measured or number > plan.runs else 1)  # of nothing that ended well there is no best
-    except NothingAdmissible:
-        if not trials_of(plan.runs, vain=vain) < number <= plan.runs:
-            raise
-        suggestion = made(1)  # nothing that was measured keeps the SLA: another trial may
+    first = began.values.current if began else {}
+    settings = settings_of_step(within, number, plan.runs, on_record, first_values=first)
+    suggestion = outside.suggest(replace(task, settings=settings), free, outside.clock())
     outside.note(f"{suggestion_id}: {in_short(suggestion)}")
 
 
@@ -187,9 +189,9 @@ def is_done(task: Task, plan: LoopPlan, number: int) -> bool:
     )
 
 
-def best_id(task: Task, plan: LoopPlan) -> str:
-    """The id of the last suggestion, with which config.ini is left."""
-    return f"{task.name}-best{plan.runs}"
+def best_id(task: Task, plan: LoopPlan | None = None) -> str:
+    """The id of the last suggestion, with which config.ini is left; None: what it begins with under any plan."""
+    return f"{task.name}-best{plan.runs if plan else ''}"
 
 
 def in_short(suggestion: Suggestion) -> str:

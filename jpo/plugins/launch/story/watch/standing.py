@@ -10,7 +10,6 @@ from statistics import fmean
 from jpo.cost import Prices, check_sla, usd_per_hour
 from jpo.cost.comparison import usd_of
 from jpo.forecast.curves.curve import curve_of
-from jpo.forecast.curves.target import epochs_to_target, epochs_to_target_by_pace
 from jpo.plugins.launch.during import stop
 from jpo.plugins.launch.during.adjustment import Adjustment
 from jpo.plugins.launch.during.end_of_curve import total_seconds
@@ -47,7 +46,6 @@ def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | 
     while errors and not math.isfinite(errors[-1][1]) and not seen.diverged:
         errors.pop()  # a validation that measured nothing
     curve = curve_of(errors)
-    training = elapsed if seen.times.trains_since is not None else 0.0  # of imports nothing says how slow its epochs are
     counted = seen.epochs
     alike = [(seconds, None if done is None else done + counted.from_zero) for seconds, done in past.alike]
     return RunProgress(
@@ -59,8 +57,6 @@ def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | 
         epochs,
         seen.share_done,
         counted.began_at,
-        to_target=(curve and epochs_to_target(curve, past.reached))
-        or epochs_to_target_by_pace(seen.epochs_done or 0.0, training, past.longest_epoch_seconds, past.reached),
     )
 
 

@@ -87,7 +87,7 @@ class RunWatch:
                 progress, self.past.rival, self.terms.preference, self.past.finished, needed=needed, horizon=serves
             )
             if self.verdict.stop:  # which releases all
-                if not self.options.in_a_loop or progress.total_seconds or progress.to_target or progress.diverged:
+                if not self.options.in_a_loop or progress.total_seconds or progress.diverged:
                     made = (Adjustment(seen.at, self.verdict.why, wins=self.verdict.wins, expected=self.verdict.saves),)
             elif not self.options.in_a_loop:
                 uses = self.window.uses(self._given(seen))
@@ -96,8 +96,6 @@ class RunWatch:
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
 
     def _is_due(self, seen: SeenRun) -> bool:
-        if seen.training.last_epoch is None and self.options.in_a_loop:
-            return True  # who is slow has not done the first for long
         usual = self.past.usual_epochs if self.past else None
         return is_due(seen, self.decided_at, usual or seen.epochs_planned, self.options.every)
 

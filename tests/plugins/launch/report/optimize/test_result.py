@@ -42,8 +42,13 @@ def job(**changes: object) -> OptimizedJob:
 def test_people_read_runs_totals_and_what_is_missing() -> None:
     text = rendered(result, [job(missing=3, failure=Note("JPO-E786", "d: 3 runs in a row have failed"))], "text")
     assert "duration of 1 run after the baseline: 1m 00s, for 1 model; as many with its values: 2m 00s (-50% per model)" in text
-    assert "3 runs of the plan not made: d: 3 runs in a row have failed" in text
+    assert "3 runs of the plan not made; the same command goes on from here" in text
+    assert "in a row" not in text  # that is what the command ends with
     assert "cpus" not in text  # it was the same in all
+
+
+def test_where_nothing_was_to_run_that_is_said() -> None:
+    assert "Nothing was run: --runs and --baseline are 0." in rendered(result, [job(runs=(), totals=())], "text")
 
 
 def test_runs_that_brought_no_model_are_said_beside_what_all_took() -> None:
@@ -83,7 +88,7 @@ SAME_LOSS = line("val_loss", "ratio", Interval(1.0, 0.99, 1.01), "no clear chang
         (BestFound({"batch_size": 32.0}, (), None, None), f"Best found: batch 32. {MODELS}."),
         (
             BestFound({}, (LESS,), 31.0, 6),
-            f"Nothing better found; config.ini has its first values. {MODELS}; the search cost 31s.",
+            f"Nothing better found than the first values. {MODELS}; the search cost 31s.",
         ),
     ],
 )

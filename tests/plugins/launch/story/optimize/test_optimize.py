@@ -11,8 +11,7 @@ from loops import CONFIG, Lab
 
 from jpo.__main__ import run
 from jpo.errors import UsageError
-from jpo.plugins.launch.cli.optimize import configs_and_command, optimize
-from jpo.plugins.launch.project.boldness import trials_of
+from jpo.plugins.launch.cli.optimize import configs_and_command
 
 
 def test_jobs_go_side_by_side_and_each_has_its_own_runs(tmp_path: Path) -> None:
@@ -122,8 +121,3 @@ def test_why_a_single_job_failed_is_said_once(
     Path("config.ini").write_text(CONFIG.format(model="cnn"))
     assert run(["optimize", "config.ini", "--runs", "0", "--baseline", "1", "-o", "json", "--", "nosuch"]) == 7
     assert capsys.readouterr().err.count("JPO-E758") == 1
-
-
-def test_the_help_says_how_many_runs_are_trials() -> None:
-    told = f"try values out ({trials_of(10)} of 10, up to {trials_of(10, vain=True)} while none of them ends well)"
-    assert told in " ".join(str(optimize.help).split())

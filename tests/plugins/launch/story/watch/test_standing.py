@@ -1,11 +1,9 @@
-import math
 from dataclasses import replace
 
 import pytest
 
 from jpo.cost import Prices
 from jpo.forecast.curves.curve import curve_of
-from jpo.forecast.curves.target import EpochsToTarget, ReachedTarget
 from jpo.plugins.launch.job import JobState
 from jpo.plugins.launch.story.watch.standing import ProjectTerms, progress_of, standing
 from jpo.plugins.launch.watching.past import PastRuns
@@ -113,10 +111,8 @@ def test_a_run_with_more_epochs_than_it_should_have_ends_nobody_knows_when():
     assert stands(replace(NOW, parameters={"epochs": 8.0})).forecast.total_seconds is None
 
 
-def test_how_far_a_target_is_shows_where_runs_end_at_one():
+def test_where_runs_end_at_a_target_their_epochs_are_usual():
     reached = tuple(curve_of((n, 1 / n) for n in range(1, 21)) for _ in range(3))
-    past = PastRuns(VAL_LOSS, finished=reached, reached=tuple(map(ReachedTarget, reached)), has_target=True)
-    assert progress_of(NOW, past, TERMS.prices).to_target == EpochsToTarget.of(math.log(2), 3)
+    past = PastRuns(VAL_LOSS, finished=reached, has_target=True)
     assert past.usual_epochs == 20
-    assert progress_of(NOW, replace(past, reached=()), TERMS.prices).to_target is None  # they ended since they got no better
     assert replace(past, has_target=False).usual_epochs is None
