@@ -24,6 +24,7 @@ from jpo.agent.policy_override import override_note
 from jpo.agent.preference import NEARLY_NOTHING
 from jpo.agent.problem import Problem
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_nothing_better
+from jpo.agent.search import search_note, searched
 from jpo.agent.state import observe
 from jpo.records import Decision, Note, RuleApplied
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from jpo.agent.policy import Policy
+    from jpo.agent.search import SearchValues
     from jpo.records import Bools, PolicyName
 
     Pick = Callable[[Bools], int]
@@ -50,6 +52,8 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     candidates, explore = problem.candidates, problem.boldness.explore
     if problem.belief.duration_seconds is None:
         return Decision(candidates.current, None, "no evidence", (reasons.without_evidence(runs_finished),))
+    if problem.search is not None:
+        return in_search(problem, problem.search)
     decided_by: PolicyName = "belief"
     if (back := gone_back_to(problem)) is not None:
         notes = reasons.decision_reasons(problem, back, back, by=decided_by)
@@ -73,6 +77,14 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     rule = "today's values stay" if choice == candidates.current else rule
     rules = (*problem.rules, RuleApplied(rule, notes[0].code, int(problem.allowed.sum()) - 1, 1))
     return Decision(choice, _confidence(problem, choice), decided_by, notes, problem.exploration.kind(choice), rules)
+
+
+def in_search(problem: Problem, values: SearchValues) -> Decision:
+    """Decision of a search. Neither SAC nor a rule about trials has a say, since both weigh what runs cost."""
+    choice, rule = searched(problem, values)
+    notes = (search_note(values), *reasons.search_reasons(problem, choice))
+    rules = (*problem.rules, RuleApplied(rule, notes[0].code, int(problem.allowed.sum()) - 1, 1))
+    return Decision(choice, _confidence(problem, choice), "belief", notes, problem.exploration.kind(choice), rules)
 
 
 def chosen(problem: Problem, pick: Pick) -> tuple[int, str]:

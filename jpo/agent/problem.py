@@ -17,6 +17,7 @@ from jpo.agent.safety.vetoes import Veto, held
 from jpo.records import RuleApplied
 
 if TYPE_CHECKING:
+    from jpo.agent.search import SearchValues
     from jpo.records import Belief, Bools, Candidates
 
 
@@ -28,6 +29,7 @@ class Problem:
         comparison: the candidates, weighed against each other.
         boldness: what may be tried; leeway: what is left of that.
         context: what else is known of the next run.
+        search: of a search, what it promises; None: the job recurs.
         holds: what keeps candidates from being run now, besides the guard. Those that last are not admissible any more.
     """
 
@@ -36,6 +38,7 @@ class Problem:
     leeway: Leeway = field(default_factory=Leeway)
     context: Context = UNKNOWN
     holds: tuple[Veto, ...] = ()
+    search: SearchValues | None = None
 
     @property
     def candidates(self) -> Candidates:

@@ -1,0 +1,60 @@
+"""Search for the best model of N runs: what its runs cost counts only as far as the preference weighs it. Nothing is drawn twice.
+
+Here is what a search chooses from its values; optimizer/search.py works these out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jpo.agent.candidate_rows import least
+from jpo.records import Note
+
+if TYPE_CHECKING:
+    from jpo.agent.problem import Problem
+    from jpo.records import Floats
+
+TRIED_NEXT, BEST_FOUND = "the run that is expected to improve the best most", "the best that was found"
+"""Rules that choose in a search."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SearchValues:
+    """Values of the candidates in a search.
+
+    Attributes:
+        promise: shape (K,), what a run is expected to improve the best by, or, where too little ran, how much it tells.
+        best: the row of the best that was found, by all runs together; None while none has measured what is searched for.
+        runs, of: finished runs, and how many there will be; None: not said.
+    """
+
+    promise: Floats
+    best: int | None
+    runs: int
+    of: int | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether no run is left."""
+        return self.of is not None and self.runs >= self.of
+
+
+def searched(problem: Problem, values: SearchValues) -> tuple[int, str]:
+    """The row that is run next, and the rule that chose it: nothing twice while anything else may be run, and the best in the
+    end, or where nothing new may be tried.
+    """
+    may_run, tried = problem.open_rows, problem.belief.tried
+    new = may_run & ~tried
+    if values.over or problem.boldness.explore == "off":
+        return (problem.candidates.current if values.best is None else values.best), BEST_FOUND
+    rows = new if new.any() else may_run
+    return (least(-values.promise, rows) if rows.any() else problem.candidates.current), TRIED_NEXT
+
+
+def search_note(values: SearchValues) -> Note:
+    """That this is a search, and how far it is."""
+    if values.over:
+        return Note("JPO-I605", f"the search is over: this is the best of {values.runs} runs, by all of them together")
+    of = "" if values.of is None else f" of {values.of}"
+    return Note("JPO-I605", f"search, run {values.runs + 1}{of}: the best model counts, not what each run costs")
