@@ -18,8 +18,9 @@ CLOSEST, FARTHEST = 0.02, 0.25
 def scattered(
     bases: Sequence[Parameters], ladders: Mapping[str, tuple[float, ...]], worded: Collection[str], seed: int
 ) -> Iterator[Parameters]:
-    """Configurations without end, some of them several times: in turn from each base by some of its parameters, and anywhere."""
+    """Configurations without end, some of them twice: the middle, then in turn near each base, by some parameters, and anywhere."""
     rng, names = np.random.default_rng(seed), list(ladders)
+    yield {**bases[0], **{name: ladder[len(ladder) // 2] for name, ladder in ladders.items() if name not in worded}}
     while True:
         for base in bases:
             moved = rng.random(len(names)) < rng.uniform(1 / len(names), 1)

@@ -40,7 +40,9 @@ def search_values(comparison: Comparison, runs: Sequence[Run], horizon_runs: int
     ended_well = np.isin(np.arange(len(belief.runs)), rows) & (belief.runs > 0) & candidates.admissible
     if len(set(rows.tolist())) < 2 or not ended_well.any():
         best = least(comparison.weighed.expected, ended_well) if ended_well.any() else None
-        return SearchValues(comparison.weighed.improvement, best, len(runs), horizon_runs)
+        preference = comparison.preference
+        first = comparison.weighed.improvement if preference.time or preference.cost else -_from_middle(candidates)
+        return SearchValues(first, best, len(runs), horizon_runs)
     points, knobs = places(candidates)
     mean, sd = fit(points[rows], knobs, values, seed=0).at(points)
     best = least(mean.mean(axis=0), ended_well)
@@ -102,6 +104,13 @@ def scaled(column: Floats) -> Floats:
     logarithmic = column.min() > 0 and column.max() / 10 > column.min()
     values = np.log(column) if logarithmic else column
     return np.asarray((values - values.min()) / (np.ptp(values) or 1.0))
+
+
+def _from_middle(candidates: Candidates) -> Floats:
+    """How far each candidate is from the middle of the numbers with today's words, (K,)."""
+    points, knobs = places(candidates)
+    worded = [candidates.names[knob] in candidates.words for knob in knobs]
+    return np.asarray(np.abs(points - np.where(worded, points[candidates.current], 0.5)).sum(axis=1))
 
 
 def _distance(points: Floats, rows: Ints, candidates: Candidates) -> Floats:
