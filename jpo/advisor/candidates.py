@@ -29,7 +29,10 @@ FREE = Prices()
 
 
 def candidates_among(
-    choices: NumberedSpace, current: Mapping[str, float], runs: Sequence[Run], siblings: Sequence[Run] = (),
+    choices: NumberedSpace,
+    current: Mapping[str, float],
+    runs: Sequence[Run],
+    siblings: Sequence[Run] = (),
     searched_for: Preference | None = None,
 ) -> Candidates:
     """The candidate set of a space: all of it while it is small, else as `propose_candidates` says.

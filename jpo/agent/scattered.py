@@ -18,7 +18,7 @@ CLOSEST, FARTHEST = 0.02, 0.25
 def scattered(
     bases: Sequence[Parameters], ladders: Mapping[str, tuple[float, ...]], worded: Collection[str], seed: int
 ) -> Iterator[Parameters]:
-    """Configurations without end, some of them twice: the middle, then in turn near each base, by some parameters, and anywhere."""
+    """Configurations without end, some of them twice: the middle, then in turn near each base, and anywhere."""
     rng, names = np.random.default_rng(seed), list(ladders)
     yield {**bases[0], **{name: ladder[len(ladder) // 2] for name, ladder in ladders.items() if name not in worded}}
     while True:
@@ -26,7 +26,11 @@ def scattered(
             moved = rng.random(len(names)) < rng.uniform(1 / len(names), 1)
             moved[rng.integers(len(names))] = True
             width = CLOSEST * (FARTHEST / CLOSEST) ** rng.random()
-            near = {name: _near(ladders[name], base[name], width, rng, worded=name in worded) for name, move in zip(names, moved, strict=True) if move}
+            near = {
+                name: _near(ladders[name], base[name], width, rng, worded=name in worded)
+                for name, move in zip(names, moved, strict=True)
+                if move
+            }
             yield {**base, **near}
             yield {**base, **{name: ladder[rng.integers(len(ladder))] for name, ladder in ladders.items()}}
 

@@ -52,11 +52,11 @@ class GaussianProcess:
         return self.middle + self.spread * mean, self.spread * np.sqrt(np.maximum(variance, JITTER**2))
 
 
-def fit(points: Floats, knobs: Ints, values: Floats, seed: int) -> GaussianProcess:
+def fit(points: Floats, knobs: Ints, values: Floats, *, seed: int) -> GaussianProcess:
     """Gaussian process after at least one run.
 
     Args:
-        points: shape (R, C), each column 0..1 over the range of a knob; a word has a column for each value it may have, 0 or 2^-.5.
+        points: shape (R, C), each column 0..1 over the range of a knob; a word has a column for each of its values, 0 or 2^-.5.
         values: shape (R,).
     """
     rng, spread = np.random.default_rng((seed, len(values))), float(values.std()) or 1.0
@@ -72,8 +72,8 @@ def fit(points: Floats, knobs: Ints, values: Floats, seed: int) -> GaussianProce
         moved_score = _log_likelihood(points, knobs, wanted, moved) - _square(moved, middle, width)
         better = np.log(rng.random(DRAWS)) < moved_score - score
         draws, score = np.where(better[:, None], moved, draws), np.where(better, moved_score, score)
-    inverse = np.linalg.inv(_covariance(points, knobs, draws))
-    return GaussianProcess(points, knobs, draws, inverse @ wanted, inverse, float(values.mean()), spread)
+    inverse = np.asarray(np.linalg.inv(_covariance(points, knobs, draws)), dtype=np.float64)
+    return GaussianProcess(points, knobs, draws, np.asarray(inverse @ wanted), inverse, float(values.mean()), spread)
 
 
 def _covariance(points: Floats, knobs: Ints, draws: Floats) -> Floats:

@@ -1,6 +1,7 @@
-"""What a search knows of its candidates: the belief's first step, and from two runs on a Gaussian process over what they measured.
+"""What a search knows of its candidates: a first step, and from two runs on a Gaussian process over what they measured.
 
-The belief alone stops early, being too sure where it has no physics; the process alone has nothing to say before two runs.
+The first step is the belief's where time or cost matter, of which it has physics, else to the middle. Later the belief says what
+fails: of losses it is too sure, and its expected improvement, alone or mixed in, left more of the way (decision 0113).
 """
 
 from __future__ import annotations
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 
 CENTRES = 2
 """Best runs around which candidates lie."""
-SPREAD = (4, 5)
-"""After so many runs the next is far from all others: what decides for itself has looked around one place by then."""
-AMONG = 100
-"""Candidates, drawn at random, of which that is the farthest: of all it would be a corner."""
 MOST_RUNS = 80
 """Runs that the process weighs, half of them the newest, half the best: its time grows with their cube."""
 
@@ -46,8 +43,6 @@ def search_values(comparison: Comparison, runs: Sequence[Run], horizon_runs: int
     points, knobs = places(candidates)
     mean, sd = fit(points[rows], knobs, values, seed=0).at(points)
     best = least(mean.mean(axis=0), ended_well)
-    if len(runs) in SPREAD:
-        return SearchValues(_distance(points, rows, candidates), best, len(runs), horizon_runs)
     so_far = mean[:, np.flatnonzero(ended_well)].min(axis=1, keepdims=True)
     gain = expected_improvement(mean, sd, so_far).mean(axis=0) * (1 - belief.p_fail)
     return SearchValues(gain, best, len(runs), horizon_runs)
@@ -111,12 +106,3 @@ def _from_middle(candidates: Candidates) -> Floats:
     points, knobs = places(candidates)
     worded = [candidates.names[knob] in candidates.words for knob in knobs]
     return np.asarray(np.abs(points - np.where(worded, points[candidates.current], 0.5)).sum(axis=1))
-
-
-def _distance(points: Floats, rows: Ints, candidates: Candidates) -> Floats:
-    """How far each of some candidates is from all that ran, (K,); 0 of the others."""
-    free = np.setdiff1d(np.flatnonzero(candidates.admissible), rows)
-    some = np.random.default_rng(len(rows)).permutation(free)[:AMONG]
-    away = np.zeros(len(points))
-    away[some] = np.abs(points[some, None] - points[rows]).sum(axis=2).min(axis=1)
-    return away

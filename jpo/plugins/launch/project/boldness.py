@@ -2,7 +2,7 @@
 
 Nobody waits for one run of the loop alone, and how many follow is known: what a trial finds out serves all that follow, what the
 last run finds out serves none. So trials come first, and may end with a worse model than the runs of a pipeline; the rest, and
-config.ini in the end, has the best that was measured and kept the quality floor.
+config.ini in the end, has the best that was measured and kept the quality floor. In a search all runs are trials.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def settings_of_step(
     known: dict[str, float] = {} if "agent.horizon_runs" in settings.origins else {"horizon_runs": on_record + runs - number + 1}
     if "agent.explore" in settings.origins:
         return _with_agent(settings, **known)
-    if number > trials_of(runs, vain=vain):
+    if number > trials_of(runs, vain=vain) and settings.values.agent.goal != "search":
         return _measured_alone(settings, first_values, **known)
     floor = settings.values.agent.quality_floor
     if floor != "off" and "agent.quality_floor" not in settings.origins:  # one that the user has set holds for trials, too
