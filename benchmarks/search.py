@@ -1,8 +1,8 @@
 """Search for the best model of N runs: JPO beside random search and Optuna's TPE and GPSampler, on made-up losses.
 
 A seed moves the optimum of each function by up to a tenth of each range and draws the noise, the same for all players. Everyone
-begins with the same first run. What counts is the configuration that a player names as the best, and its loss without noise: JPO's
-`incumbent`, and of the others the best measured. The judges were not looked at while JPO's search was built; the others were.
+begins with the same first run. What counts is what a player names as the best, and its loss without noise: JPO's `incumbent`,
+and of the others the best measured. The judges were not looked at while JPO's search was built; the others were.
 
     python benchmarks/search.py [--seeds 10] [--runs 15 30] [--players A;B] [--functions A,B] [--which open|judges|all] [--json]
 """
@@ -197,7 +197,7 @@ def main(argv: list[str]) -> int:
 
 
 def page(shares: Mapping[str, Floats], functions: Sequence[Function], runs: Sequence[int]) -> str:
-    """Markdown: for each number of runs the share left per function and in the mean, and the first's difference from the others."""
+    """Markdown: for each number of runs the share left, per function and in the mean, and how the first player differs."""
     lines = [
         "## Search",
         "",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.scattered import scattered
+from jpo.agent.search.scattered import scattered
 from jpo.records import PARAMETERS, SAME, WHOLE, Candidates, Parameters, Run, Terms, Word, in_order, same
 
 if TYPE_CHECKING:

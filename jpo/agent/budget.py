@@ -28,7 +28,7 @@ SHARE = 0.5
 
 Explore = Literal["off", "safe", "on"]
 Goal = Literal["recurring", "search"]
-"""What counts: what all runs cost, or what the best of them is worth (agent/search.py)."""
+"""What counts: what all runs cost, or what the best of them is worth (agent/search)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from jpo.agent.policy_override import override_note
 from jpo.agent.preference import NEARLY_NOTHING
 from jpo.agent.problem import Problem
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_nothing_better
-from jpo.agent.search import search_note, searched
+from jpo.agent.search.search_values import SearchValues, search_note
 from jpo.agent.state import observe
 from jpo.records import Decision, Note, RuleApplied
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from jpo.agent.policy import Policy
-    from jpo.agent.search import SearchValues
     from jpo.records import Bools, PolicyName
 
     Pick = Callable[[Bools], int]
@@ -80,8 +79,15 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
 
 
 def in_search(problem: Problem, values: SearchValues) -> Decision:
-    """Decision of a search. Neither SAC nor a rule about trials has a say, since both weigh what runs cost."""
-    choice, rule = searched(problem, values)
+    """Decision of a search: nothing twice while anything else may be run, and the best in the end, or where nothing new may be
+    tried. Neither SAC nor a rule about trials has a say, since both weigh what runs cost.
+    """
+    may_run, now = problem.open_rows, problem.candidates.current
+    new = may_run & ~problem.belief.tried
+    rows, rule = new if new.any() else may_run, "the run that is expected to improve the best most"
+    choice = least(-values.promise, rows) if rows.any() else now
+    if values.over or problem.boldness.explore == "off":
+        choice, rule = now if values.best is None else values.best, "the best that was found"
     notes = (search_note(values), *reasons.search_reasons(problem, choice))
     rules = (*problem.rules, RuleApplied(rule, notes[0].code, int(problem.allowed.sum()) - 1, 1))
     return Decision(choice, _confidence(problem, choice), "belief", notes, problem.exploration.kind(choice), rules)

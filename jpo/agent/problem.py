@@ -17,7 +17,7 @@ from jpo.agent.safety.vetoes import Veto, held
 from jpo.records import RuleApplied
 
 if TYPE_CHECKING:
-    from jpo.agent.search import SearchValues
+    from jpo.agent.search.search_values import SearchValues
     from jpo.records import Belief, Bools, Candidates
 
 

@@ -25,7 +25,7 @@ JITTER = 1e-6
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class GaussianProcess:
+class FittedProcess:
     """Gaussian process after runs.
 
     Attributes:
@@ -52,7 +52,7 @@ class GaussianProcess:
         return self.middle + self.spread * mean, self.spread * np.sqrt(np.maximum(variance, JITTER**2))
 
 
-def fit(points: Floats, knobs: Ints, values: Floats, *, seed: int) -> GaussianProcess:
+def fit(points: Floats, knobs: Ints, values: Floats, *, seed: int) -> FittedProcess:
     """Gaussian process after at least one run.
 
     Args:
@@ -73,7 +73,7 @@ def fit(points: Floats, knobs: Ints, values: Floats, *, seed: int) -> GaussianPr
         better = np.log(rng.random(DRAWS)) < moved_score - score
         draws, score = np.where(better[:, None], moved, draws), np.where(better, moved_score, score)
     inverse = np.asarray(np.linalg.inv(_covariance(points, knobs, draws)), dtype=np.float64)
-    return GaussianProcess(points, knobs, draws, np.asarray(inverse @ wanted), inverse, float(values.mean()), spread)
+    return FittedProcess(points, knobs, draws, np.asarray(inverse @ wanted), inverse, float(values.mean()), spread)
 
 
 def _covariance(points: Floats, knobs: Ints, draws: Floats) -> Floats:

@@ -15,7 +15,7 @@ from jpo.agent.candidate_rows import least, rows_of_runs
 from jpo.agent.comparison import Comparison
 from jpo.agent.preference import FAILURE_CHARGE
 from jpo.agent.reward import objective, reward_vector
-from jpo.agent.search import SearchValues
+from jpo.agent.search.search_values import SearchValues
 from jpo.forecast.gaussian_process import expected_improvement, fit
 from jpo.records import RunStatus
 
@@ -33,7 +33,7 @@ MOST_RUNS = 80
 def search_values(comparison: Comparison, runs: Sequence[Run], horizon_runs: int | None) -> SearchValues:
     """Values of the candidates after the finished runs, oldest first."""
     candidates, belief = comparison.candidates, comparison.belief
-    rows, values = measured(candidates, runs, comparison.preference)
+    rows, values = objectives_of(candidates, runs, comparison.preference)
     ended_well = np.isin(np.arange(len(belief.runs)), rows) & (belief.runs > 0) & candidates.admissible
     if len(set(rows.tolist())) < 2 or not ended_well.any():
         best = least(comparison.weighed.expected, ended_well) if ended_well.any() else None
@@ -48,7 +48,7 @@ def search_values(comparison: Comparison, runs: Sequence[Run], horizon_runs: int
     return SearchValues(gain, best, len(runs), horizon_runs)
 
 
-def measured(candidates: Candidates, runs: Sequence[Run], preference: Preference) -> tuple[Ints, Floats]:
+def objectives_of(candidates: Candidates, runs: Sequence[Run], preference: Preference) -> tuple[Ints, Floats]:
     """Rows and log objectives of the runs that say what is searched for, (R,) each, against the first of them that ended well.
 
     A failed run counts as the worst of them, or as a failure costs.

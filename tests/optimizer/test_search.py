@@ -9,7 +9,7 @@ import pytest
 
 from jpo.agent.comparison import Comparison
 from jpo.optimizer.prior import believe, prior_of
-from jpo.optimizer.search import MOST_RUNS, best_of, measured, places, search_values
+from jpo.optimizer.search import MOST_RUNS, best_of, objectives_of, places, search_values
 from jpo.records import Candidates, Identity, Outcome, Preference, Run, RunStatus
 
 LOSS, TIME = Preference(0.0, 0.0, 0.0, 1.0), Preference(1.0, 0.0, 0.0, 0.0)
@@ -30,14 +30,14 @@ def comparison(runs: list[Run], preference: Preference = LOSS) -> Comparison:
 
 def test_a_run_counts_against_the_first_and_a_failed_one_as_the_worst() -> None:
     runs = [run(0, 0.0, 1.0), run(1, 0.1, 3.0), run(2, 0.2, None, RunStatus.FAILED), run(3, 0.3, None)]
-    rows, values = measured(CANDIDATES, runs, LOSS)
+    rows, values = objectives_of(CANDIDATES, runs, LOSS)
     assert rows.tolist() == [0, 1, 2]  # without a loss a run that ended well says nothing
     assert values == pytest.approx([0.0, math.log(3), math.log(3)])
 
 
 def test_many_runs_are_the_newest_and_the_best() -> None:
     runs = [run(i, 0.0, 1.0 + i) for i in range(MOST_RUNS + 20)]
-    _, values = measured(CANDIDATES, runs, LOSS)
+    _, values = objectives_of(CANDIDATES, runs, LOSS)
     assert len(values) == MOST_RUNS
     assert (values.min(), values.max()) == (0.0, pytest.approx(math.log(MOST_RUNS + 20)))
 

@@ -27,7 +27,7 @@ def scattered(
             moved[rng.integers(len(names))] = True
             width = CLOSEST * (FARTHEST / CLOSEST) ** rng.random()
             near = {
-                name: _near(ladders[name], base[name], width, rng, worded=name in worded)
+                name: _moved(ladders[name], base[name], width, rng, worded=name in worded)
                 for name, move in zip(names, moved, strict=True)
                 if move
             }
@@ -35,7 +35,7 @@ def scattered(
             yield {**base, **{name: ladder[rng.integers(len(ladder))] for name, ladder in ladders.items()}}
 
 
-def _near(ladder: tuple[float, ...], value: float, width: float, rng: np.random.Generator, *, worded: bool) -> float:
+def _moved(ladder: tuple[float, ...], value: float, width: float, rng: np.random.Generator, *, worded: bool) -> float:
     """Another rung than the value's; of words any."""
     at = int(np.abs(np.array(ladder) - value).argmin())
     steps = 0 if worded else round(width * (len(ladder) - 1) * rng.standard_normal())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from jpo.agent.scattered import scattered
+from jpo.agent.search.scattered import scattered
 
 LADDERS = {"rate": tuple(float(i) for i in range(13)), "optimizer": (0.0, 1.0, 2.0), "held": (5.0,)}
 BASE = {"rate": 2.0, "optimizer": 1.0, "held": 5.0, "gpus": 4.0}

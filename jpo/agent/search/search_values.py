@@ -1,22 +1,14 @@
-"""Search for the best model of N runs: what its runs cost counts only as far as the preference weighs it. Nothing is drawn twice.
-
-Here is what a search chooses from its values; optimizer/search.py works these out.
-"""
+"""Search for the best model of N runs: what its runs cost counts only as far as the preference weighs it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jpo.agent.candidate_rows import least
 from jpo.records import Note
 
 if TYPE_CHECKING:
-    from jpo.agent.problem import Problem
     from jpo.records import Floats
-
-TRIED_NEXT, BEST_FOUND = "the run that is expected to improve the best most", "the best that was found"
-"""Rules that choose in a search."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -38,18 +30,6 @@ class SearchValues:
     def over(self) -> bool:
         """Whether no run is left."""
         return self.of is not None and self.runs >= self.of
-
-
-def searched(problem: Problem, values: SearchValues) -> tuple[int, str]:
-    """The row that is run next, and the rule that chose it: nothing twice while anything else may be run, and the best in the
-    end, or where nothing new may be tried.
-    """
-    may_run, tried = problem.open_rows, problem.belief.tried
-    new = may_run & ~tried
-    if values.over or problem.boldness.explore == "off":
-        return (problem.candidates.current if values.best is None else values.best), BEST_FOUND
-    rows = new if new.any() else may_run
-    return (least(-values.promise, rows) if rows.any() else problem.candidates.current), TRIED_NEXT
 
 
 def search_note(values: SearchValues) -> Note:
