@@ -35,6 +35,6 @@ class SearchValues:
 def search_note(values: SearchValues) -> Note:
     """That this is a search, and how far it is."""
     if values.over:
-        return Note("JPO-I605", f"the search is over: this is the best of {values.runs} runs, by all of them together")
+        return Note("JPO-I674", f"the search is over: this is the best of {values.runs} runs, by all of them together")
     of = "" if values.of is None else f" of {values.of}"
-    return Note("JPO-I605", f"search, run {values.runs + 1}{of}: the best model counts, not what each run costs")
+    return Note("JPO-I674", f"search, run {values.runs + 1}{of}: the best model counts, not what each run costs")
