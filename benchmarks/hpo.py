@@ -102,6 +102,7 @@ class Advised:
         known_runs: int = 0,
         explore: Literal["safe", "on"] = "safe",
         horizon_runs: int | None = None,
+        goal: Literal["recurring", "search"] = "recurring",
     ) -> None:
         self._configurations = task.configurations
         self._rows = {frozenset(configuration.items()): row for row, configuration in enumerate(task.configurations)}
@@ -118,6 +119,7 @@ class Advised:
             explore=explore,
             history=history,
             horizon_runs=horizon_runs,
+            goal=goal,
             prior=UNSHIPPED,
         )
 
@@ -144,6 +146,10 @@ def peer(name: str) -> Make:
 MAKES: Mapping[str, Make] = {
     "jpo": Advised,
     "jpo, 30 runs told": lambda task, tasks, seed: Advised(task, tasks, seed, horizon_runs=30),
+    "jpo, search": lambda task, tasks, seed: Advised(task, tasks, seed, horizon_runs=21, goal="search"),
+    "jpo, search, other tasks known": lambda task, tasks, seed: Advised(
+        task, tasks, seed, known_runs=KNOWN_RUNS, horizon_runs=21, goal="search"
+    ),
     "jpo, other tasks known": lambda task, tasks, seed: Advised(task, tasks, seed, known_runs=KNOWN_RUNS),
     "jpo, other tasks known, explore on": lambda task, tasks, seed: Advised(
         task, tasks, seed, known_runs=KNOWN_RUNS, explore="on"

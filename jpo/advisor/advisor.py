@@ -20,10 +20,10 @@ from typing import Literal
 import numpy as np
 
 from jpo.advisor.candidates import candidates_among
-from jpo.advisor.inputs import budget_of, identity_of, policy_of, preference_of, quality_of, status_of, whole_number
+from jpo.advisor.inputs import budget_of, goal_of, identity_of, policy_of, preference_of, quality_of, status_of, whole_number
 from jpo.advisor.space import Configuration, Space, numbered_space
 from jpo.agent.action import Allowed
-from jpo.agent.budget import BUDGET, BUDGET_RUNS, Boldness
+from jpo.agent.budget import BUDGET, BUDGET_RUNS, Boldness, Goal
 from jpo.agent.comparison import Comparison
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
@@ -34,6 +34,7 @@ from jpo.optimizer.advise import advise_among
 from jpo.optimizer.installation import residuals_of_workloads
 from jpo.optimizer.prior import Prior, believe, prior_of, with_siblings
 from jpo.optimizer.request import Goals, Request
+from jpo.optimizer.search import search_values
 from jpo.records import (
     QUALITIES,
     Belief,
@@ -106,6 +107,8 @@ class Advisor:
         metric: a metric of the caller's own in `Outcome.metrics`: {"name": "f1", "direction": "max"}, with the value of a perfect
             model as "best" where that is not 1.
         quality: by what models are judged: "val_loss", "val_accuracy" or the name of `metric`; None: the first that runs measure.
+        goal: "recurring", where what all runs cost counts, or "search", where the best model of them does; None: "search" where
+            the preference weighs loss but neither time nor cost, or explore is "on" and `horizon_runs` is said.
         prior: what is believed before the first run, from candidates, seed and the runs of other workloads; for comparisons.
 
     Raises:
@@ -130,6 +133,7 @@ class Advisor:
         policy: Policy | PolicyName | Literal["shipped"] | None = "shipped",
         metric: Mapping[str, object] | None = None,
         quality: str | None = None,
+        goal: Goal | None = None,
         prior: Callable[[Candidates, int, Sequence[Run]], Prior] = prior_of,
     ) -> None:
         self._space = numbered_space(space).knowing(current)
@@ -146,6 +150,7 @@ class Advisor:
         self._explore = explore
         self._horizon_runs = None if horizon_runs is None else whole_number("horizon_runs", horizon_runs, at_least=1)
         self._exploration_runs = whole_number("exploration_runs", exploration_runs)
+        self._goal = goal_of(goal, self._preference, asked_for=explore == "on" and horizon_runs is not None)
         self._budget = budget_of(budget)
         self._policy = policy_of(policy)
         self._asked_quality, self._metric = quality_of(quality, metric)
@@ -180,7 +185,7 @@ class Advisor:
             self._current,
             Allowed(candidates.names),
             Goals(self._preference, quality=belief.quality, qualities=self._qualities),
-            Boldness(explore, budget=self._budget, exploration_runs=self._exploration_runs),
+            Boldness(explore, budget=self._budget, exploration_runs=self._exploration_runs, goal=self._goal),
             horizon_runs=self._horizon_runs,
         )
         elsewhere = (run for run in self._evidence[-BUDGET_RUNS:] if not same(run.parameters, self._current))
@@ -210,9 +215,13 @@ class Advisor:
 
     @property
     def incumbent(self) -> dict[str, object]:
-        """The best configuration measured so far under the preference; `current` while nothing has ended well."""
+        """The best configuration so far under the preference, in a search by all runs; `current` while nothing has ended well."""
         candidates, belief = self._posterior()
-        return self._meaning(Problem(Comparison(candidates, belief, self._preference)).acquisition.incumbent, candidates)
+        comparison = Comparison(candidates, belief, self._preference)
+        best: int | None = Problem(comparison).acquisition.incumbent
+        if self._goal == "search":
+            best = search_values(comparison, belief.quality.judged(self._evidence), None).best
+        return self._meaning(candidates.current if best is None else best, candidates)
 
     @property
     def _evidence(self) -> tuple[Run, ...]:
@@ -223,9 +232,11 @@ class Advisor:
 
     def _posterior(self) -> tuple[Candidates, Belief]:
         """Candidates, and the belief about them after the runs. The prior is kept while the candidates stay the same."""
-        candidates = candidates_among(self._space, self._current, self._evidence, self._siblings)
         asked = (each for each in self._qualities if each.name == self._asked_quality)
         quality = next(asked, None) or quality_measured(self._evidence, self._qualities)
+        wanted = self._preference if self._goal == "search" else None
+        runs = quality.judged(self._evidence) if wanted else self._evidence
+        candidates = candidates_among(self._space, self._current, runs, self._siblings, wanted)
         key = candidates.values.tobytes() + repr(quality if self._siblings else "").encode()
         if self._believed is None or self._believed[0] != key:
             prior = self._prior(candidates, self._seed, each_judged(self._others, self._qualities))

@@ -13,7 +13,8 @@ import numpy as np
 from jpo.advisor.space import NumberedSpace
 from jpo.agent.action import Allowed, propose_candidates
 from jpo.cost import Prices, log_rate
-from jpo.records import RESOURCES, Candidates, Parameters, Run
+from jpo.optimizer.search import best_of
+from jpo.records import RESOURCES, Candidates, Parameters, Preference, Run
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -28,10 +29,15 @@ FREE = Prices()
 
 
 def candidates_among(
-    choices: NumberedSpace, current: Mapping[str, float], runs: Sequence[Run], siblings: Sequence[Run] = ()
+    choices: NumberedSpace,
+    current: Mapping[str, float],
+    runs: Sequence[Run],
+    siblings: Sequence[Run] = (),
+    searched_for: Preference | None = None,
 ) -> Candidates:
     """The candidate set of a space: all of it while it is small, else as `propose_candidates` says.
 
+    `searched_for`: the preference of a search, which has candidates near the best of these runs.
     `siblings`: runs of the same job on other hardware, with a value for every parameter like `runs`.
     """
     listed = None if choices.listed is None else [tuple(row.values()) for row in choices.listed]
@@ -49,6 +55,7 @@ def candidates_among(
             Allowed(choices.names, feasible, choices.ladders),
             log_rate=lambda values: log_rate(values, FREE),
             siblings=siblings,
+            around=[] if searched_for is None else best_of(runs, searched_for, lambda values: log_rate(values, FREE)),
         )
         return replace(candidates, words=words)
     rows = dict.fromkeys(listed, True)

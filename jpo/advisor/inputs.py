@@ -8,6 +8,7 @@ from operator import index
 from typing import Literal, SupportsFloat
 
 from jpo.agent.alternatives.named import as_shipped
+from jpo.agent.budget import Goal
 from jpo.agent.policy import Policy
 from jpo.errors import UsageError
 from jpo.records import MEASURED, NAMED_PREFERENCES, POLICIES, Identity, Outcome, Preference, RunStatus
@@ -75,6 +76,16 @@ def budget_of(given: object) -> float:
     if isinstance(given, str) or not isinstance(given, SupportsFloat) or not 0 <= float(given) < math.inf:
         raise UsageError("budget", f"is {given!r:.80}", "give a number of runs, at least 0", code="JPO-E720")
     return float(given)
+
+
+def goal_of(given: object, preference: Preference, *, asked_for: bool) -> Goal:
+    """Goal as it is said, or as it is meant. Raises UsageError: JPO-E720, an unknown one."""
+    if given is None:
+        models_alone = preference.loss and not (preference.time or preference.cost)
+        return "search" if models_alone or asked_for else "recurring"
+    if given == "search" or given == "recurring":
+        return given
+    raise UsageError("goal", f"{given!r:.80} is unknown", "write recurring or search", code="JPO-E720")
 
 
 def policy_of(given: object) -> Policy | None:

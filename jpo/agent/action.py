@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.search.scattered import scattered
 from jpo.records import PARAMETERS, SAME, WHOLE, Candidates, Parameters, Run, Terms, Word, in_order, same
 
 if TYPE_CHECKING:
@@ -98,7 +99,14 @@ class Allowed:
 
 
 def propose_candidates(
-    current: Parameters, runs: Sequence[Run], allowed: Allowed, *, log_rate: Rate, limit: int = 200, siblings: Sequence[Run] = ()
+    current: Parameters,
+    runs: Sequence[Run],
+    allowed: Allowed,
+    *,
+    log_rate: Rate,
+    limit: int = 200,
+    siblings: Sequence[Run] = (),
+    around: Sequence[Parameters] = (),
 ) -> Candidates:
     """Candidate set: the configurations between which the agent chooses.
 
@@ -107,6 +115,7 @@ def propose_candidates(
         runs: finished runs, oldest first. What a run did not report had today's value.
         log_rate: natural log of a configuration's price per hour, in any unit.
         limit: most rows, not counting those that were run.
+        around: of a search, the best that ran: what is scattered around them and anywhere takes the place of moves.
         siblings: runs of the same job on other hardware. What was run there is a row, too, and the best there one to start from.
 
     Returns:
@@ -130,7 +139,11 @@ def propose_candidates(
             held = all(value == now[name] for name, value in terms.in_file(values).items() if name not in allowed.free)
             rows[row] = held and same(values, followed(values, current, follow)) and allowed.admissible(current, values)
     room = len(rows) + limit - 1
-    for move in _moves(bases, ladders, limit, worded, batch_per_device=terms.batch_per_device):
+    moves = _moves(bases, ladders, limit, worded, batch_per_device=terms.batch_per_device)
+    if around and math.prod(map(len, ladders.values())) > limit:
+        centres = [{**now, **{name: terms.in_file({**current, **one})[name] for name in ladders}} for one in around]
+        moves = itertools.islice(scattered(centres, ladders, worded, len(runs)), 3 * limit)
+    for move in moves:
         if len(rows) >= room:
             break
         proposed = followed(terms.in_all(move), current, follow)

@@ -27,6 +27,8 @@ SHARE = 0.5
 """Most of the budget that one trial uses up, however it ended: a single bad one must not end learning for 20 runs."""
 
 Explore = Literal["off", "safe", "on"]
+Goal = Literal["recurring", "search"]
+"""What counts: what all runs cost, or what the best of them is worth (agent/search)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Boldness:
     exploration_runs: int = 0
     baseline_left: int = 0
     fallback: Parameters | None = None
+    goal: Goal = "recurring"
 
     @property
     def chance_of_more(self) -> float:

@@ -24,6 +24,7 @@ from jpo.agent.policy_override import override_note
 from jpo.agent.preference import NEARLY_NOTHING
 from jpo.agent.problem import Problem
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_nothing_better
+from jpo.agent.search.search_values import SearchValues, search_note
 from jpo.agent.state import observe
 from jpo.records import Decision, Note, RuleApplied
 
@@ -50,6 +51,8 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     candidates, explore = problem.candidates, problem.boldness.explore
     if problem.belief.duration_seconds is None:
         return Decision(candidates.current, None, "no evidence", (reasons.without_evidence(runs_finished),))
+    if problem.search is not None:
+        return in_search(problem, problem.search)
     decided_by: PolicyName = "belief"
     if (back := gone_back_to(problem)) is not None:
         notes = reasons.decision_reasons(problem, back, back, by=decided_by)
@@ -73,6 +76,21 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     rule = "today's values stay" if choice == candidates.current else rule
     rules = (*problem.rules, RuleApplied(rule, notes[0].code, int(problem.allowed.sum()) - 1, 1))
     return Decision(choice, _confidence(problem, choice), decided_by, notes, problem.exploration.kind(choice), rules)
+
+
+def in_search(problem: Problem, values: SearchValues) -> Decision:
+    """Decision of a search: nothing twice while anything else may be run, and the best in the end, or where nothing new may be
+    tried. Neither SAC nor a rule about trials has a say, since both weigh what runs cost.
+    """
+    may_run, now = problem.open_rows, problem.candidates.current
+    new = may_run & ~problem.belief.tried
+    rows, rule = new if new.any() else may_run, "the run that is expected to improve the best most"
+    choice = least(-values.promise, rows) if rows.any() else now
+    if values.over or problem.boldness.explore == "off":
+        choice, rule = now if values.best is None else values.best, "the best that was found"
+    notes = (search_note(values), *reasons.search_reasons(problem, choice))
+    rules = (*problem.rules, RuleApplied(rule, notes[0].code, int(problem.allowed.sum()) - 1, 1))
+    return Decision(choice, _confidence(problem, choice), "belief", notes, problem.exploration.kind(choice), rules)
 
 
 def chosen(problem: Problem, pick: Pick) -> tuple[int, str]:

@@ -18,6 +18,7 @@ from jpo.agent.safety.vetoes import Veto, held
 from jpo.records import RuleApplied
 
 if TYPE_CHECKING:
+    from jpo.agent.search.search_values import SearchValues
     from jpo.records import Belief, Bools, Candidates
 
 
@@ -29,6 +30,7 @@ class Problem:
         comparison: the candidates, weighed against each other.
         boldness: what may be tried; leeway: what is left of that.
         context: what else is known of the next run.
+        search: of a search, what it promises; None: the job recurs.
         holds: what keeps candidates from being run now, besides the guard. Those that last are not admissible any more.
     """
 
@@ -37,6 +39,7 @@ class Problem:
     leeway: Leeway = field(default_factory=Leeway)
     context: Context = UNKNOWN
     holds: tuple[Veto, ...] = ()
+    search: SearchValues | None = None
 
     @property
     def candidates(self) -> Candidates:
@@ -73,7 +76,8 @@ class Problem:
     @property
     def counts_runs(self) -> bool:
         """Whether it is known how many runs follow, and each may try something."""
-        return self.boldness.explore == "on" and self.boldness.nightly and self.context.runs_left is not None
+        on = self.boldness.explore == "on" and self.boldness.goal == "recurring"
+        return on and self.boldness.nightly and self.context.runs_left is not None
 
     @cached_property
     def open_rows(self) -> Bools:

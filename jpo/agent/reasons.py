@@ -67,6 +67,13 @@ def decision_reasons(problem: Problem, choice: int, favourite: int, *, by: str) 
     )
 
 
+def search_reasons(problem: Problem, choice: int) -> tuple[Note, ...]:
+    """Reasons for a choice of a search, after the one that says so."""
+    kept = problem.exploration.kind(choice) == "kept"
+    widened = interval_warnings(problem.comparison.calibration.interval_factor)
+    return (*(() if kept else _choice(problem, choice, "belief")), *_todays_reasons(problem), *widened)
+
+
 def _promise(problem: Problem, choice: int) -> Iterator[Note]:
     """That a promised loss comes first, with the chance of what is claimed then; or why it is not lowered."""
     promise = problem.comparison.promise

@@ -7,6 +7,7 @@
     discrepancy.py     what no simulated job explains
     transfer.py        response surfaces of other workloads; ensemble.py: how they are conditioned on the runs
     siblings/          the same job on other hardware: what its runs there say here
+    gaussian_process.py  what a search expects, where no formula is known
     demand.py          throughput, memory, utilisation and electric power
     predict.py         an interval for one candidate
     calibration.py     errors and coverage of the last forecasts, and the interval factor that follows

@@ -4,6 +4,7 @@ give the same answer, in every process.
 request.py       what the user wants and allows; candidates.py: the configurations between which is chosen
 prior.py         the belief before and after the runs; surrogate.py: what it expects of each candidate
 sla.py           SLA targets held against all candidates
+search.py        what a search knows of the candidates
 installation.py  what earlier jobs here say of a workload
 problem.py       the decision problem; advise.py: the decision; suggestion.py: everything about it in one record
 explain/         alternatives, what held a value back, what would change the answer

@@ -14,6 +14,7 @@ from jpo.agent.action import followed, propose_candidates
 from jpo.agent.candidate_rows import rows_of
 from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.optimizer.request import Request
+from jpo.optimizer.search import best_of
 from jpo.records import VAL_LOSS, Candidates, Parameters, Quality, Run, same
 
 if TYPE_CHECKING:
@@ -43,9 +44,13 @@ def weighed_runs(runs: Sequence[Run], today: Parameters, quality: Quality = VAL_
 
 def collect(request: Request, runs: Sequence[Run], siblings: Sequence[Run] = ()) -> Candidates:
     """Candidate set of a workload with these finished runs, oldest first, and those of the same job on other hardware."""
-    candidates = propose_candidates(
-        request.current, runs, request.allowed, log_rate=lambda values: log_rate(values, request.prices), siblings=siblings
-    )
+
+    def rate(values: Parameters) -> float:
+        return log_rate(values, request.prices)
+
+    searching, judged = request.boldness.goal == "search", request.wanted.quality.judged(runs)
+    around = best_of(judged, request.wanted.preference, rate) if searching else ()
+    candidates = propose_candidates(request.current, runs, request.allowed, log_rate=rate, siblings=siblings, around=around)
     return replace(candidates, priced=usd_per_hour(request.current, request.prices) is not None)
 
 

@@ -26,6 +26,7 @@ from jpo.forecast.calibration import RUNS_REMEMBERED
 from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request
+from jpo.optimizer.search import search_values
 from jpo.optimizer.sla import promised
 from jpo.records import CALIBRATED, Belief, Calibration, Candidates, Known, Outcome, Parameters, PhaseNeeds, Run
 
@@ -79,7 +80,8 @@ def problem_of(
         unproven=trial and not belief.runs[candidates.current],
     )
     comparison = Comparison(usable, belief, request.wanted.preference, reference, calibration, floor, promise)
-    problem = Problem(comparison, request.boldness, leeway, after_misses(context, calibration.misses), holds)
+    search = search_values(comparison, runs, request.horizon_runs) if request.boldness.goal == "search" else None
+    problem = Problem(comparison, request.boldness, leeway, after_misses(context, calibration.misses), holds, search)
     if problem.counts_runs or (leeway.exploration_runs_left and request.boldness.exploration_runs):
         best = problem.acquisition.incumbent
         trials = trial_vetoes(candidates, belief, problem.open_rows, best, request.allowed.admissible)
@@ -137,6 +139,8 @@ def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Param
 
 def exploration_runs_left(request: Request, runs: Sequence[Run]) -> int:
     """How many configurations are still to be tried, by the user's word."""
+    if request.boldness.goal == "search":
+        return 0
     asked = int(request.boldness.nightly and request.boldness.explore == "on" and request.horizon_runs is None)
     return (
         max(asked, request.boldness.exploration_runs - tries(runs, request.allowed.free))

@@ -93,6 +93,7 @@ def request_of(
         exploration_runs=agent.exploration_runs,
         baseline_left=baseline_left(job, runs, current),
         fallback=job.settings.fallback,
+        goal=agent.goal,
     )
     with_a_most = {name for name, table in tables.items() if table.max is not None or table.choices}
     allowed = Allowed(

@@ -198,12 +198,14 @@ class AgentTable(SettingsTable):
     runs of today's configuration exploring may cost in 20 runs. `policy`: who decides; what is not sac decides though no release
     test put it in charge. `resets`: when the agent begins anew, on evidence of a changed world, when a run breaks the SLA, or
     regularly.
+    `goal`: whether what all runs cost counts, or what the best model of them is worth.
     `start_from`: where a checkout has the values that a suggestion has replaced, whether the applied or the committed ones count.
     `explore_branches`: besides the default one, branches in whose pipelines `explore` holds; in others it is off.
     """
 
     policy: PolicyName = "sac"
     explore: Literal["off", "safe", "on"] = "safe"
+    goal: Literal["recurring", "search"] = "recurring"
     confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.9
     learn_budget: Duration = 5.0
     quality: str = "auto"

@@ -70,7 +70,7 @@ class Exploration:
         """The rules that hold under this `explore`."""
         if self.boldness.explore != "off" and self.asked_for is not None:
             return (ASKED_FOR,)
-        if self.boldness.explore == "on":
+        if self.boldness.explore == "on" or self.boldness.goal == "search":
             return ()
         if self.boldness.explore == "off" or (self.boldness.min_confidence <= 0 and self.leeway.overspent):
             return (MEASURED,)

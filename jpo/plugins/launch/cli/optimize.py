@@ -40,6 +40,7 @@ MOST_RUNS = 10
 @click.option("--deadline", metavar="WHEN", help="A run is done by then, instead of [sla] time_max: 6h, or 2026-11-22T06:00Z.")
 @click.option("--max-cost", metavar="AMOUNT", help="Of a run, instead of [sla] cost_max: in USD, or e.g. 20EUR.")
 @click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold; default: [agent] explore, else on.")
+@click.option("--search", is_flag=True, help="What the best model is worth counts, not what the runs cost.")
 @click.option("--no-learn", is_flag=True, help="Do not update the agent between the runs.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Time of every run as a picture, .png or .svg.")
 @seed_option
@@ -60,6 +61,7 @@ def optimize(
     deadline: str | None,
     max_cost: str | None,
     explore: str | None,
+    search: bool,
     no_learn: bool,
     picture: Path | None,
     seed: int,
@@ -94,7 +96,11 @@ def optimize(
     tasks, lasting = [], {}
     given: list[Path | None] = [*paths] or [None]
     for path in given:
-        flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
+        flags = {
+            "prometheus": network.flags,
+            "agent": {"explore": explore, "goal": "search" if search else None},
+            "preference": prefer,
+        }
         settings = load_settings(path, toml, flags)
         config = path or settings.config_ini
         lasting_settings = settings if prefer is None else load_settings(path, toml, {**flags, "preference": None})

@@ -1,0 +1,108 @@
+"""What a search knows of its candidates: a first step, and from two runs on a Gaussian process over what they measured.
+
+The first step is the belief's where time or cost matter, of which it has physics, else to the middle. Later the belief says what
+fails: of losses it is too sure, and its expected improvement, alone or mixed in, left more of the way (decision 0113).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.agent.candidate_rows import least, rows_of_runs
+from jpo.agent.comparison import Comparison
+from jpo.agent.preference import FAILURE_CHARGE
+from jpo.agent.reward import objective, reward_vector
+from jpo.agent.search.search_values import SearchValues
+from jpo.forecast.gaussian_process import expected_improvement, fit
+from jpo.records import RunStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from jpo.records import Candidates, Floats, Ints, Parameters, Preference, Run
+
+CENTRES = 2
+"""Best runs around which candidates lie."""
+MOST_RUNS = 80
+"""Runs that the process weighs, half of them the newest, half the best: its time grows with their cube."""
+
+
+def search_values(comparison: Comparison, runs: Sequence[Run], horizon_runs: int | None) -> SearchValues:
+    """Values of the candidates after the finished runs, oldest first."""
+    candidates, belief = comparison.candidates, comparison.belief
+    rows, values = objectives_of(candidates, runs, comparison.preference)
+    ended_well = np.isin(np.arange(len(belief.runs)), rows) & (belief.runs > 0) & candidates.admissible
+    if len(set(rows.tolist())) < 2 or not ended_well.any():
+        best = least(comparison.weighed.expected, ended_well) if ended_well.any() else None
+        preference = comparison.preference
+        first = comparison.weighed.improvement if preference.time or preference.cost else -_from_middle(candidates)
+        return SearchValues(first, best, len(runs), horizon_runs)
+    points, knobs = places(candidates)
+    mean, sd = fit(points[rows], knobs, values, seed=0).at(points)
+    best = least(mean.mean(axis=0), ended_well)
+    so_far = mean[:, np.flatnonzero(ended_well)].min(axis=1, keepdims=True)
+    gain = expected_improvement(mean, sd, so_far).mean(axis=0) * (1 - belief.p_fail)
+    return SearchValues(gain, best, len(runs), horizon_runs)
+
+
+def objectives_of(candidates: Candidates, runs: Sequence[Run], preference: Preference) -> tuple[Ints, Floats]:
+    """Rows and log objectives of the runs that say what is searched for, (R,) each, against the first of them that ended well.
+
+    A failed run counts as the worst of them, or as a failure costs.
+    """
+    known = [(int(row), run) for row, run in zip(rows_of_runs(candidates, runs), runs, strict=True) if row >= 0]
+    well = [(row, run) for row, run in known if run.ended_well]
+    if not well:
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
+    (first, reference), rate = well[0], candidates.log_rate
+    vectors = np.stack([reward_vector(run, reference, float(rate[row] - rate[first])) for row, run in well])
+    found = {run.run_id: value for (_, run), value in zip(well, objective(vectors, preference).tolist(), strict=True)}
+    worst = max((value for value in found.values() if not math.isnan(value)), default=0.0)
+    failed = {run.run_id: max(worst, math.log(FAILURE_CHARGE)) for _, run in known if run.status is not RunStatus.STOPPED}
+    values = np.array([{**failed, **found}.get(run.run_id, math.nan) for _, run in known])
+    rows = np.array([row for row, _ in known], dtype=np.int64)
+    kept = np.flatnonzero(np.isfinite(values))
+    if len(kept) > MOST_RUNS:
+        best = kept[np.argsort(values[kept], kind="stable")][: MOST_RUNS // 2]
+        kept = np.union1d(best, kept[-MOST_RUNS // 2 :])
+    return rows[kept], values[kept]
+
+
+def best_of(runs: Sequence[Run], preference: Preference, log_rate: Callable[[Parameters], float]) -> list[Parameters]:
+    """The configurations of the best runs so far, at most CENTRES, the best first."""
+    well = [run for run in runs if run.ended_well]
+    if not well:
+        return []
+    rates = [log_rate(run.parameters) for run in well]
+    vectors = np.stack([reward_vector(run, well[0], rate - rates[0]) for run, rate in zip(well, rates, strict=True)])
+    order = np.argsort(np.nan_to_num(objective(vectors, preference), nan=math.inf), kind="stable")
+    return [well[at].parameters for at in order[:CENTRES]]
+
+
+def places(candidates: Candidates) -> tuple[Floats, Ints]:
+    """Places of the candidates, (K, C), each column 0..1, and the knob of each column, (C,); a word has a column per value."""
+    columns, knobs = [], []
+    for knob, (name, column) in enumerate(zip(candidates.names, candidates.values.T, strict=True)):
+        each = [scaled(column)]
+        if name in candidates.words:
+            each = [(column == value) / math.sqrt(2) for value in np.unique(column)]
+        columns += each
+        knobs += [knob] * len(each)
+    return np.stack(columns, axis=1), np.array(knobs)
+
+
+def scaled(column: Floats) -> Floats:
+    """A column scaled to 0..1, on a logarithmic scale where the values are positive and span more than a factor of ten."""
+    logarithmic = column.min() > 0 and column.max() / 10 > column.min()
+    values = np.log(column) if logarithmic else column
+    return np.asarray((values - values.min()) / (np.ptp(values) or 1.0))
+
+
+def _from_middle(candidates: Candidates) -> Floats:
+    """How far each candidate is from the middle of the numbers with today's words, (K,)."""
+    points, knobs = places(candidates)
+    worded = [candidates.names[knob] in candidates.words for knob in knobs]
+    return np.asarray(np.abs(points - np.where(worded, points[candidates.current], 0.5)).sum(axis=1))
