@@ -16,7 +16,7 @@ from jpo.history.following.contradictions import contradictions
 from jpo.history.runs import RunKey, key_of
 from jpo.history.undo import in_effect
 from jpo.history.unsettled import open_ends
-from jpo.optimizer.before_and_after import as_they_ran
+from jpo.optimizer.before_and_after import Spent, as_they_ran, spent_of
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import events_of
@@ -64,12 +64,14 @@ def read(
     limit = most + 1 if most else limit
     recorded, suggestions = store.recorded_runs(only, limit=limit), store.suggestions_of(only, limit=limit)
     more = most is not None and max(len(recorded), len(suggestions)) > most
+    every = limit is None or max(len(recorded), len(suggestions)) < limit
     if most and more:
         recorded, suggestions = recorded[-most:], suggestions[-most:]
     forecasts = {suggestion.suggestion_id: suggestion.next for suggestion in suggestions}
     made_by = {suggestion.suggestion_id: suggestion for suggestion in suggestions}
     identities = dict.fromkeys([*(entry.run.identity for entry in recorded), *(made.identity for made in suggestions)])
-    whole, by_jpo = as_they_ran_each(store, recorded, suggestions) if targets else {}, store.stopped_by_jpo()
+    whole, spent = whole_and_spent(store, recorded, suggestions, prices) if targets or every else ({}, {})
+    by_jpo = store.stopped_by_jpo()
     return History(
         [
             PastRun(
@@ -85,21 +87,24 @@ def read(
         followers_of(store, suggestions, recorded if limit is None else None),
         {identity: ledger_of(store, identity, prices) for identity in identities},
         newest=most if more else None,
+        spent=spent if every else {},
         contradictions=[note.cited for identity in identities for note in sentences(contradictions(store, identity, None), None)],
     )
 
 
-def as_they_ran_each(store: Store, recorded: Sequence[RecordedRun], suggestions: Sequence[Suggestion]) -> dict[RunKey, Run]:
-    """Runs of several workloads with the parameters that they do not report, by workload and id."""
-    entries = defaultdict[Identity, list[RecordedRun]](list)
+def whole_and_spent(
+    store: Store, recorded: Sequence[RecordedRun], suggestions: Sequence[Suggestion], prices: Prices
+) -> tuple[dict[RunKey, Run], dict[str, Spent]]:
+    """Runs of several workloads with the parameters that they do not report; what those of each suggestion took."""
+    entries, whole, spent = defaultdict[Identity, list[RecordedRun]](list), dict[RunKey, Run](), dict[str, Spent]()
     newest = {made.identity: made.values.suggested for made in suggestions}
     for entry in recorded:
         entries[entry.run.identity].append(entry)
-    return {
-        key_of(run): run
-        for identity, some in entries.items()
-        for run in as_they_ran(in_effect(store, identity, some), some, newest.get(identity, {}))
-    }
+    for identity, some in entries.items():
+        effective = in_effect(store, identity, some)
+        whole |= {key_of(run): run for run in as_they_ran(effective, some, newest.get(identity, {}))}
+        spent |= spent_of(effective, some, prices)
+    return whole, spent
 
 
 def compared(recorded: RecordedRun, forecasts: Mapping[str, Forecast]) -> Compared | None:

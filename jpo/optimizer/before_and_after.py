@@ -8,6 +8,7 @@ values in between is neither, nor is a start that failed for no fault of its val
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -47,6 +48,23 @@ class Sides:
     left_out: int = 0
     expected: Forecast = UNKNOWN
     failed_starts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Seconds that the runs of a suggestion took beyond what their models would have taken; below 0: they saved time.
+
+    Attributes:
+        before: as they were before JPO's first change.
+        keeping: as was expected of the values that the suggestion replaced; None: nothing was.
+        ratio: of a model's time to that; None: nothing was expected, or no run brought a model.
+        runs: how many these are.
+    """
+
+    before: float
+    keeping: float | None
+    ratio: float | None
+    runs: int
 
 
 def sides_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun]) -> Sides:
@@ -109,6 +127,45 @@ def taken(quantity: str, runs: Iterable[Run], prices: Prices, *, before: bool = 
 def per_model(took: Floats, well: Floats) -> float | None:
     """What a model took, of all these runs together (see `taken`); None: none brought one, or nothing was measured."""
     return float(took.sum() / well.sum()) if well.any() else None
+
+
+def each_before(quantity: str, sides: Sides, prices: Prices) -> float | None:
+    """What a model took before JPO's first change, or was forecast to where too few runs brought one; None: nobody knows."""
+    took, well = taken(quantity, sides.before, prices, before=True)
+    expected = sides.expected.of(quantity)
+    return expected.mean if expected and well.sum() < FEWEST else per_model(took, well)
+
+
+def spent_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun], prices: Prices) -> dict[str, Spent]:
+    """What the runs of each suggestion took, of those after JPO's first change; together they are what was saved.
+
+    `effective`, `recorded`: as of `sides_of`.
+    """
+    sides = sides_of(effective, recorded)
+    before, charged = each_before("duration_seconds", sides, prices), {run.run_id for run in sides.after}
+    runs, found = defaultdict[str | None, list[Run]](list), {}
+    for entry in recorded:
+        if entry.run.run_id in charged:
+            runs[entry.suggestion_id].append(entry.run)
+    for made in effective:
+        took, well = taken("duration_seconds", runs[made.suggestion_id], prices)
+        if before and len(took):
+            now, models = made.now.duration_seconds, float(well.sum())
+            keeping = float(took.sum()) - now.mean * models if now else None
+            ratio = float(took.sum()) / (now.mean * models) if now and models else None
+            found[made.suggestion_id] = Spent(float(took.sum()) - before * models, keeping, ratio, len(took))
+    return found
+
+
+def return_on_trials(spent: Iterable[tuple[str, Spent]]) -> tuple[int, float, float]:
+    """Runs of trials, seconds that these took beyond keeping, and what else all runs took beyond before: with what was learnt.
+
+    The last two add up to what was not saved. `spent`: of each suggestion its kind, and what its runs took.
+    """
+    every = list(spent)
+    trials = [(found.runs, found.keeping) for kind, found in every if kind == "trial" and found.keeping is not None]
+    cost = sum(seconds for _, seconds in trials)
+    return sum(runs for runs, _ in trials), cost, sum(found.before for _, found in every) - cost
 
 
 def as_they_ran(

@@ -15,7 +15,7 @@ from rich.style import Style
 
 from jpo.history import AuditRecord
 from jpo.records import Note, value_of
-from jpo.report.document import Column, Document, Row, Table
+from jpo.report.document import Column, Document, Table
 from jpo.report.forms import json
 from jpo.report.forms.csv import csv_line
 from jpo.wording import numbers
@@ -46,16 +46,20 @@ class AuditPage:
 
 
 def document(page: AuditPage) -> Document:
+    older = Note("", f"newest {page.newest} only, older ones are left out: --limit N shows N, `jpo audit export` all")
+    return Document("Audit log", (table(page.records, "audit"), older if page.newest else ""))
+
+
+def table(records: Iterable[AuditRecord], name: str, caption: str = "") -> Table:
     columns = (
         *(Column("record", "figure"), Column("time (UTC)"), Column("kind"), Column("workload", "key")),
         *(Column("what", "prose"), Column("by", "prose")),
     )
-    rows: list[Row] = []
-    for record in page.records:
-        what, by = in_words(record.kind, record.data), maker(record.data)
-        rows.append((record.number, clock(record.at), record.kind, str(record.identity or ""), what, by))
-    older = Note("", f"newest {page.newest} only, older ones are left out: --limit N shows N, `jpo audit export` all")
-    return Document("Audit log", (Table(columns, tuple(rows), "audit"), older if page.newest else ""))
+    rows = (
+        (one.number, clock(one.at), one.kind, str(one.identity or ""), in_words(one.kind, one.data), maker(one.data))
+        for one in records
+    )
+    return Table(columns, tuple(rows), name, caption)
 
 
 def text_line(record: AuditRecord, width: int | None, *, colour: bool) -> str:

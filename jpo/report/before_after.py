@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from jpo.records import USD, Currency, Identity, Note
+from jpo.optimizer.before_and_after import Spent, return_on_trials
+from jpo.records import USD, Currency, Identity, Note, Suggestion
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Section, Span, Table
 from jpo.report.forms.csv import csv_line
 from jpo.wording import names, numbers
@@ -129,6 +130,30 @@ def ratio_or_difference(line: BeforeAfter | None) -> tuple[Cell | Inline, Inline
     difference = "points" if names.quantity(line.quantity).form == "percent" else "difference"
     quantity = "change" if line.kind == "ratio" else difference
     return Cell(line.change.mean, quantity, line.change.low, line.change.high), word
+
+
+def changes(made: Suggestion) -> str:
+    """ "batch 64 → 128, rate 0.1 → 0.2"."""
+    return ", ".join(f"{names.short(one.parameter)} {one.old_text} → {one.new_text}" for one in made.changes)
+
+
+def taught(made: Suggestion, spent: Spent | None) -> str:
+    """What a trial taught and cost, against what was expected of keeping: "+8% time per model: cost 9m 12s"; else empty."""
+    if made.decision.kind != "trial" or not spent or spent.keeping is None:
+        return ""
+    change = f"{numbers.change(spent.ratio)} time per model" if spent.ratio else "no model"
+    return f"{change}: {cost_or_saved(spent.keeping)}"
+
+
+def trials_in_words(spent: Iterable[tuple[Suggestion, Spent | None]]) -> str:
+    """What all trials cost, and what was saved with what they taught; empty without a trial."""
+    trials, cost, learnt = return_on_trials((made.decision.kind, found) for made, found in spent if found)
+    runs = f"{numbers.counted(trials, 'run')} of trials {cost_or_saved(cost)} against keeping"
+    return f"{runs}; what was learnt {cost_or_saved(learnt)} against before JPO." if trials else ""
+
+
+def cost_or_saved(seconds: float) -> str:
+    return f"{'cost' if seconds > 0 else 'saved'} {numbers.duration(abs(seconds))}"
 
 
 def as_json(result: WorkloadChanges) -> dict[str, object]:

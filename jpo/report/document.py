@@ -92,7 +92,6 @@ class Table:
     Attributes:
         name: what it is called where it has no caption.
         caption: what it shows, where no heading above says so.
-        cards: a page shows each row as a card: a name, its value, a remark.
 
     Raises ValueError: a row is shorter or longer than the columns.
     """
@@ -101,7 +100,6 @@ class Table:
     rows: tuple[Row, ...]
     name: str = ""
     caption: str = ""
-    cards: bool = False
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -159,9 +157,8 @@ class Plot:
         key: what its lines and rings mean, in a sentence for those who see them; empty: nothing to explain.
         x, y: names of the quantities of its axes.
         x_label, y_label: what people read at the axes; empty: the names of the quantities.
-        front: corners of a front, drawn as the border of what they dominate; less is better in both.
+        stairs: points joined by steps: to the right, then up or down. Marks without a name are drawn by them alone.
         moments: where on the x axis something changed, and what, for those who point at the line.
-        diagonal: a line where y equals x, and one scale for both.
     """
 
     title: str
@@ -171,9 +168,8 @@ class Plot:
     marks: tuple[Marks, ...]
     x_label: str = ""
     y_label: str = ""
-    front: tuple[tuple[float, float], ...] = ()
+    stairs: tuple[tuple[float, float], ...] = ()
     moments: tuple[tuple[float, str], ...] = ()
-    diagonal: bool = False
     key: str = ""
 
     @property
@@ -183,10 +179,11 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with what is below it; one without blocks is not shown."""
+    """A heading with what is below it; one without blocks is not shown. A page unfolds a `folded` one where it is asked to."""
 
     title: Inline
     blocks: tuple[Block, ...] = ()
+    folded: bool = False
 
 
 Block: TypeAlias = "Inline | Table | Note | Items | Verbatim | Plot | Section"
@@ -205,7 +202,8 @@ class Document:
         currency: in which people read amounts.
         bare: a terminal shows it without its title: lines to be copied, or sections that speak for themselves.
         alarm: what is wrong with all of it, in a sentence: shown before everything else.
-        interactive: a page of it has contents, and long tables that are filtered, sorted and turned over, by a script.
+        interactive: on a page of it keys lead to the sections that they name, and long tables are filtered, sorted and turned
+            over, by a script.
     """
 
     title: Inline

@@ -9,31 +9,20 @@ performance_metrics.csv.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING
 
-from jpo.records import (
-    PARAMETERS,
-    Identity,
-    Interval,
-    Outcome,
-    Parameters,
-    Run,
-    RunEvent,
-    Suggestion,
-    TrackRecord,
-    in_order,
-    plain,
-    plain_values,
-    uncoded,
-)
+from jpo.records import PARAMETERS, Outcome, in_order, plain, plain_values, uncoded
 from jpo.report import headline
+from jpo.report.before_after import changes, taught, trials_in_words
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
     from jpo.history import RecordedRun
+    from jpo.optimizer.before_and_after import Spent
+    from jpo.records import Identity, Interval, Parameters, Run, RunEvent, Suggestion, TrackRecord
 
 MOST_NAMED = 3
 """Runs that a sentence names; JSON says it of each."""
@@ -112,6 +101,7 @@ class History:
         unsettled: of changes whose writing is not on record, what config.ini says, in sentences.
         contradictions: runs that report other values than they were given, in sentences.
         events: what else happened to these runs, e.g. decisions while they went on.
+        spent: by suggestion, of those that runs followed; empty where not every run was read.
         newest: of how many runs and suggestions these are the newest, since there are more than a table has room for; None: all.
     """
 
@@ -123,6 +113,7 @@ class History:
     newest: int | None = None
     contradictions: Sequence[str] = ()
     events: Sequence[RunEvent] = ()
+    spent: Mapping[str, Spent] = field(default_factory=dict)
 
 
 def document(history: History) -> Document:
@@ -147,7 +138,8 @@ def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Bl
     yield _runs(runs, differing)
     yield f"The same in all runs above: {same}." if same else ""
     yield assumed_in(recorded)
-    yield _suggestions(suggestions)
+    yield _suggestions(suggestions, history.spent)
+    yield trials_in_words((made, history.spent.get(made.suggestion_id)) for made in suggestions)
     yield from ledger_blocks(ledger)
 
 
@@ -208,16 +200,19 @@ def against(compared: Compared | None) -> str:
     return "" if compared is None else f"{numbers.change(compared.ratio)} {'inside' if compared.inside else 'outside'}"
 
 
-def _suggestions(suggestions: Sequence[Suggestion]) -> Table:
+def _suggestions(suggestions: Sequence[Suggestion], spent: Mapping[str, Spent]) -> Table:
     columns = (
         *(Column("suggestion", "key"), Column("made (UTC)", quantity="moment"), Column("kind"), Column("changes", "prose")),
-        *(Column("expected duration", "prose", "duration_seconds"), Column("decided by", optional=True)),
+        *(Column("expected duration", "prose", "duration_seconds"), Column("trial", "prose")),
+        Column("decided by", optional=True),
     )
-    rows: list[Row] = []
-    for made in suggestions:
-        changes = (f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in made.changes)
-        said = (made.decision.kind, ", ".join(changes), estimate(made.next.duration_seconds), made.decision.decided_by)
-        rows.append((made.suggestion_id, made.created_at, *said))
+    rows = (
+        (
+            *(made.suggestion_id, made.created_at, made.decision.kind, changes(made), estimate(made.next.duration_seconds)),
+            *(taught(made, spent.get(made.suggestion_id)), made.decision.decided_by),
+        )
+        for made in suggestions
+    )
     return Table(columns, tuple(rows), name="suggestions")
 
 

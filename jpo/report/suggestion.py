@@ -7,27 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jpo.records import (
-    BETTER_QUALITY,
-    OBJECTIVE,
-    RAN_BEFORE,
-    UNTRIED,
-    WIDENED,
-    WORTH,
-    Change,
-    Note,
-    Suggestion,
-    as_stored,
-    in_order,
-    same,
-)
+from jpo.records import BETTER_QUALITY, OBJECTIVE, RAN_BEFORE, UNTRIED, WIDENED, WORTH, as_stored, in_order, same
 from jpo.report import headline as headlines
 from jpo.report.answer import Report
 from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Span, Table, Verbatim, estimate
 from jpo.report.suggestion_schema import SuggestionDocument
 from jpo.wording import names, numbers
+
+if TYPE_CHECKING:
+    from jpo.records import Change, Note, Suggestion
 
 SCHEMA_VERSION = 1
 LEFT_OUT = ("as_run", "committed", "instance", "queue")  # where there is nothing to say

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from made import a_suggestion
 
+from jpo.cost import Prices
 from jpo.history import RecordedRun
-from jpo.optimizer.before_and_after import Sides, failed_starts, sides_of
+from jpo.optimizer.before_and_after import Sides, Spent, failed_starts, return_on_trials, sides_of, spent_of
 from jpo.records import Forecast, Identity, Interval, Outcome, Run, RunStatus
 
 JOB = Identity("d", "m", "f")
@@ -52,3 +53,24 @@ def test_a_start_that_failed_for_no_fault_of_its_values_is_on_neither_side() -> 
     assert failed_starts(runs[1:]) == frozenset(), "nobody knows whether these values train"
     sides = sides_of((), [RecordedRun(one, None, 1.0) for one in runs])
     assert (missing_module in sides.before, sides.failed_starts) == (False, 1)
+
+
+def test_what_followed_each_suggestion_is_charged_and_adds_up_to_what_was_saved() -> None:
+    """Before: 100 s a model. A trial of two runs, one of which failed; an improvement; a night that kept it."""
+    trial, better = a_suggestion("s1", 2000.0, now=Forecast(Interval(90, 80, 99))), a_suggestion("s2", 4000.0)
+    kept = a_suggestion("s3", 5000.0, status="kept", changes=())
+    runs = [run(100.0, at=1000.0 + n) for n in range(3)]
+    after = [run(80.0, at=2500.0), run(60.0, RunStatus.DIVERGED, 3000.0), run(50.0, at=4500.0), run(40.0, at=5500.0)]
+    followed = dict(zip((one.run_id for one in after), ("s1", "s1", "s2", "s3"), strict=True))
+    entries = [RecordedRun(one, followed.get(one.run_id), 1.0) for one in (*runs, *after)]
+    spent = spent_of((trial, better, kept), entries, Prices())
+    assert spent["s1"] == Spent(40.0, 50.0, 140 / 90, 2)
+    assert [spent[name].before for name in ("s2", "s3")] == [-50.0, -60.0]
+    assert sum(one.before for one in spent.values()) == 80 + 60 + 50 + 40 - 3 * 100
+    trials, cost, learnt = return_on_trials(zip(("trial", "improvement", "kept"), spent.values(), strict=True))
+    assert (trials, cost, learnt) == (2, 50.0, -120.0)
+
+
+def test_before_the_first_change_nothing_is_charged() -> None:
+    kept = a_suggestion("s1", 500.0, status="kept", changes=())
+    assert spent_of((kept,), [RecordedRun(run(100.0, at=1000.0), "s1", 1.0)], Prices()) == {}

@@ -5,10 +5,13 @@ from dataclasses import replace
 from io import StringIO
 from json import loads
 
+from made import a_suggestion
+
 from jpo.forecast.before_after import BeforeAfter
+from jpo.optimizer.before_and_after import Spent
 from jpo.records import USD, Currency, Identity, Interval
 from jpo.report import before_after
-from jpo.report.before_after import WorkloadChange, WorkloadChanges
+from jpo.report.before_after import WorkloadChange, WorkloadChanges, taught, trials_in_words
 from jpo.report.forms import html, json, markdown, text
 
 LINES = (
@@ -89,3 +92,18 @@ def test_a_forecast_in_the_place_of_runs_is_marked_in_every_form() -> None:
     assert [line["basis"] for line in one["since_first_change"]] == ["forecast", "runs", "runs"]
     assert [row["basis"] for row in csv.DictReader(StringIO(before_after.as_csv(found)))] == ["forecast", "runs", "runs"]
     assert "forecast" not in text.render(before_after.document(WorkloadChanges([FOUND])), width=120, colour=False)
+
+
+def test_a_trial_says_what_it_taught_and_cost_and_all_of_them_what_they_brought() -> None:
+    trial = a_suggestion("s1")
+    kept = replace(a_suggestion("s2"), decision=replace(trial.decision, kind="kept"))
+    slower, failed, after = Spent(30.0, 60.0, 1.08, 2), Spent(90.0, 90.0, None, 1), Spent(-400.0, 0.0, 1.0, 4)
+    assert [taught(trial, one) for one in (slower, failed, None)] == [
+        "+8% time per model: cost 1m 00s",
+        "no model: cost 1m 30s",
+        "",
+    ]
+    assert taught(kept, after) == ""
+    said = trials_in_words([(trial, slower), (trial, failed), (kept, after), (kept, None)])
+    assert said == "3 runs of trials cost 2m 30s against keeping; what was learnt saved 7m 10s against before JPO."
+    assert trials_in_words([(kept, after)]) == ""

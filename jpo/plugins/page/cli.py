@@ -13,7 +13,6 @@ from jpo.cli.gate import save, save_together
 from jpo.cli.options import FILE, output_options, settings_options
 from jpo.cli.output import Output, shown, writable
 from jpo.cli.subject import config_ini
-from jpo.errors import UsageError
 
 NAMES = ("allocation_history.csv", "reward_components.csv", "sla_metrics.csv", "pareto_front.csv", "performance_metrics.csv")
 """The files of --csv, as report/tables.py makes them."""
@@ -45,28 +44,16 @@ def report(given: Path | None, page: Path | None, folder: Path | None, output: O
     from jpo.commands.history import read
     from jpo.plugins.page import report as subject
     from jpo.plugins.page.report.tables import files
-    from jpo.plugins.page.story import Answers, refuse_broken
+    from jpo.plugins.page.story import refuse_broken
     from jpo.plugins.page.story import report as command
 
     settings = load_settings(given, toml, {})
-    writable([*([page] if page else []), *(places(folder) if folder else ())], given or settings.config_ini, settings)
-    review = command(given, settings, Answers(read, change_of), now=time.time())
-    if page:
-        save(page, shown(subject.document(review), "html"))
+    tables = [folder / name for name in NAMES] if folder and folder.is_dir() else [folder]
+    writable([file for file in (page, *tables) if file], given or settings.config_ini, settings)
+    review = command(given, settings, read, change_of, now=time.time())
     if folder:
         save_together(folder, files(review))
+    if page:
+        save(page, shown(subject.document(review), "html"))
     output.show(subject, review if output.form == "json" else replace(review, newest=MOST_ROWS))
     refuse_broken(review)
-
-
-def places(folder: Path) -> list[Path]:
-    """Where the files of --csv would be, to find out early that they cannot.
-
-    Raises:
-        UsageError: JPO-E307, it is a file.
-    """
-    if not folder.is_dir():
-        if folder.exists():
-            raise UsageError(str(folder), "is no folder", "name another one", code="JPO-E307")
-        return [folder]
-    return [folder / name for name in NAMES]

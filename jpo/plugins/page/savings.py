@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jpo.cost import Prices
+from jpo.cost import Prices, outcome_of
 from jpo.forecast.before_after import Basis, t_quantile
 from jpo.forecast.measurements import FEWEST
 from jpo.history.figures import LARGEST
-from jpo.optimizer.before_and_after import Sides, per_model, taken
+from jpo.optimizer.before_and_after import Sides, each_before, taken
 from jpo.records import Interval
 
 if TYPE_CHECKING:
@@ -59,9 +59,8 @@ def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
     after, after_well = taken(quantity, sides.after, prices)
     well, spent, expected = int(after_well.sum()), float(after.sum()), sides.expected.of(quantity)
     basis: Basis = "forecast" if expected and len(after) and before_well.sum() < FEWEST else "runs"
-    each, saved = per_model(before, before_well), None
+    each, saved = each_before(quantity, sides, prices), None
     if expected and basis == "forecast":  # it may be wrong in the same way of every run
-        each = expected.mean
         saved = Interval(*(well * of_each - spent for of_each in (expected.mean, expected.low, expected.high)))
     elif each is not None and len(before) >= FEWEST and len(after):
         half = half_width(before - each * before_well, before_well, well)
@@ -70,11 +69,11 @@ def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
     return Saved(quantity, each, len(before), len(after), well, spent, saved, basis, uncounted)
 
 
-def saved_by_run(saved: Saved, sides: Sides) -> list[tuple[float, float]]:
-    """When each run after the first change ended, and what it saved of time; without a model it cost what it took."""
+def saved_by_run(saved: Saved, sides: Sides, prices: Prices) -> list[tuple[float, float]]:
+    """When each run after the first change ended, and what it saved; without a model it cost what it took."""
     each = saved.each_before
-    took = ((run, run.outcome.duration_seconds) for run in sides.after)
-    return [(run.ended_at, each * run.ended_well - seconds) for run, seconds in took if each and seconds and seconds < LARGEST]
+    took = ((run.ended_at, run.ended_well, outcome_of(run, saved.quantity, prices)) for run in sides.after)
+    return [(at, each * well - spent) for at, well, spent in took if each and spent is not None and spent < LARGEST]
 
 
 def half_width(residuals: Floats, well: Floats, results: int) -> float:

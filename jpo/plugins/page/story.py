@@ -7,9 +7,10 @@ first; where it is broken, the report says so before everything else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from jpo.cost import Prices, run_cost_usd, usd_per_hour
 from jpo.cost.sla import check_run, compliance, measured
@@ -29,10 +30,10 @@ from jpo.plugins.page.savings import QUANTITIES, saved_by_run, savings, together
 from jpo.project.load import LoadedSettings
 from jpo.project.project import ProjectStore, open_project_store, own_direction, own_metrics, preference_of, targets_of
 from jpo.project.workload import read_workload
-from jpo.records import Identity, Preference, Quality, Run, Suggestion, as_stored
+from jpo.records import Identity, Run, Suggestion, as_stored
 from jpo.report.audit import maker
 from jpo.report.before_after import WorkloadChange
-from jpo.report.history import Follower, History, PastRun
+from jpo.report.history import History, PastRun
 from jpo.version import __version__
 
 KINDS = ("suggested", "kept", "rolled back")
@@ -40,51 +41,31 @@ NOTABLE = ("refused", "conflict", "not written", "rolled back", "forgotten")
 COMPARED = ("current", "suggested", "decided_by")
 """What the tables and the log both say of a suggestion."""
 
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What other commands answer about a store; commands do not know each other, so the command line hands it over.
-
-    Attributes:
-        history: as in commands/history.py: runs and suggestions with what came of them.
-        change: as in commands/compare.py: a workload before JPO's first change and after it.
-    """
-
-    history: Callable[[Store, Prices, int | None, Mapping[str, float]], History]
-    change: Callable[[Identity, Sides, Prices, Mapping[str, bool]], WorkloadChange]
+Past: TypeAlias = Callable[[Store, Prices, int | None, Mapping[str, float]], History]
+ChangeOf: TypeAlias = Callable[[Identity, Sides, Prices, Mapping[str, bool]], WorkloadChange]
+"""What commands/history.py and commands/compare.py answer; commands do not know each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Criteria:
-    """By what runs are judged, as the settings say: the user's targets, preference and own metric."""
-
-    targets: Mapping[str, float]
-    preference: Preference
-    direction: Mapping[str, bool]
-    metric: Quality | None
-
-
-def report(config: Path | None, settings: LoadedSettings, answers: Answers, *, now: float) -> Review:
+def report(config: Path | None, settings: LoadedSettings, read: Past, change_of: ChangeOf, *, now: float) -> Review:
     """The report of a workload, or (None) of every one on record.
 
     Raises:
         StoreError: the store cannot be read; a broken chain is in the report instead.
     """
-    metric = next(iter(own_metrics(settings).values()), None)
-    criteria = Criteria(targets_of(settings), preference_of(settings), own_direction(settings), metric)
+    targets = targets_of(settings)
     only = read_workload(config, settings, now=now).identity if config else None
     with open_project_store(settings) as job:
-        past = answers.history(job.store, job.prices, None, criteria.targets)
+        past = read(job.store, job.prices, None, targets)
         log = read_log(job.store)  # after the tables: whatever they hold is in it by then
         identities = sorted((identity for identity in past.ledgers if only in (None, identity)), key=str)
-        workloads = [reviewed(identity, past, log, job, criteria, answers) for identity in identities]
-        digest = replace(log.digest, contradicted=contradicted(past.suggestions, log) if log.digest.chain.ok else ())
+        workloads = [reviewed(identity, past, log, job, settings, change_of) for identity in identities]
+        log = replace(log, contradicted=contradicted(past.suggestions, log) if log.chain.ok else ())
         decides = decider(job.store)
         place, currency = job.place, job.currency
     every = [saved for workload in workloads for saved in workload.saved]
     saved = {name: together(one for one in every if one.quantity == name) for name in QUANTITIES}
     notes = [*past.contradictions, *past.unsettled]
-    return Review(now, place, __version__, workloads, saved, criteria.targets, digest, decides, notes, currency)
+    return Review(now, place, __version__, workloads, saved, targets, log, decides, notes, currency)
 
 
 def refuse_broken(review: Review) -> None:
@@ -102,20 +83,8 @@ def refuse_broken(review: Review) -> None:
         raise StoreError(review.place, finding, "restore the store from a backup; trust the log alone", code="JPO-E511")
 
 
-@dataclass(slots=True)
-class AuditRead:
-    """The audit log, read once, as far as its chain holds.
-
-    Attributes:
-        made: by id of a suggestion the record of it; `became`: the kind of the record that says what became of it.
-    """
-
-    digest: AuditDigest
-    made: dict[str, AuditRecord] = field(default_factory=dict)
-    became: dict[str, str] = field(default_factory=dict)
-
-
-def read_log(store: Store) -> AuditRead:
+def read_log(store: Store) -> AuditDigest:
+    """The audit log, read once, as far as its chain holds."""
     chain, kinds = verify(store), Counter[str]()
     kept: dict[str, list[AuditRecord]] = {"notable": [], "learnt": [], "tested": []}
     made: dict[str, AuditRecord] = {}
@@ -134,11 +103,10 @@ def read_log(store: Store) -> AuditRead:
             became[suggestion_id] = row.kind
         if row.kind in NOTABLE or row.kind in kept:
             kept["notable" if row.kind in NOTABLE else row.kind].append(record)
-    digest = AuditDigest(chain, dict(kinds.most_common()), kept["notable"], kept["learnt"], kept["tested"])
-    return AuditRead(digest, made, became)
+    return AuditDigest(chain, dict(kinds.most_common()), kept["notable"], kept["learnt"], kept["tested"], made, became)
 
 
-def contradicted(suggestions: Iterable[Suggestion], log: AuditRead) -> tuple[str, ...]:
+def contradicted(suggestions: Iterable[Suggestion], log: AuditDigest) -> tuple[str, ...]:
     """Suggestions of which the tables say something else than the log, or the log nothing."""
     return tuple(made.suggestion_id for made in suggestions if not _as_logged(made, log.made.get(made.suggestion_id)))
 
@@ -150,8 +118,9 @@ def _as_logged(made: Suggestion, record: AuditRecord | None) -> bool:
 
 
 def reviewed(
-    identity: Identity, past: History, log: AuditRead, job: ProjectStore, criteria: Criteria, answers: Answers
+    identity: Identity, past: History, log: AuditDigest, job: ProjectStore, settings: LoadedSettings, change_of: ChangeOf
 ) -> WorkloadReview:
+    targets = targets_of(settings)
     runs = [one for one in past.runs if one.recorded.run.identity == identity]
     made = [one for one in past.suggestions if one.identity == identity]
     recorded = [one.recorded for one in runs]
@@ -159,20 +128,19 @@ def reviewed(
     sides = sides_of(effective, recorded)
     whole = as_they_ran(effective, recorded, made[-1].values.suggested if made else {})
     saved = savings(sides, job.prices)
-    each = saved[0].each_before if sides.since else None
     return WorkloadReview(
         identity,
-        sides.since,
         saved,
-        answers.change(identity, sides, job.prices, criteria.direction),
-        [reviewed_run(one, run, criteria.targets, job.prices) for one, run in zip(runs, whole, strict=True)],
-        [decision(one, past.followers.get(one.suggestion_id, ()), log, each) for one in made],
+        change_of(identity, sides, job.prices, own_direction(settings)),
+        [reviewed_run(one, run, targets, job.prices) for one, run in zip(runs, whole, strict=True)],
+        [decision(one, past, log) for one in made],
         past.ledgers[identity],
-        compliance(check_run(criteria.targets, run, job.prices) for run in whole),
-        measured_front(whole, job.prices, criteria.metric),
-        list(reward_components(whole, criteria.targets, job.prices, criteria.preference)),
+        compliance(check_run(targets, run, job.prices) for run in whole),
+        measured_front(whole, job.prices, next(iter(own_metrics(settings).values()), None)),
+        list(reward_components(whole, targets, job.prices, preference_of(settings))),
         made[-1].values.suggested if made else {},
-        saved_by_run(saved[0], sides),
+        {one.quantity: saved_by_run(one, sides, job.prices) for one in saved},
+        repository_of(log.made.get(made[-1].suggestion_id)) if made else "",
     )
 
 
@@ -182,22 +150,29 @@ def reviewed_run(past: PastRun, run: Run, targets: Mapping[str, float], prices: 
     return ReviewedRun(past, run_cost_usd(run, prices), usd_per_hour(run.parameters, prices), checks)
 
 
-def decision(made: Suggestion, followers: Sequence[Follower], log: AuditRead, each: float | None) -> ReviewedSuggestion:
-    """A suggestion with what came of it; `each`: seconds that a model took before JPO's first change."""
-    record = log.made.get(made.suggestion_id)
+def decision(made: Suggestion, past: History, log: AuditDigest) -> ReviewedSuggestion:
+    """A suggestion with what came of it."""
+    record, followers = log.made.get(made.suggestion_id), past.followers.get(made.suggestion_id, ())
     fate = log.became.get(made.suggestion_id, "unknown") if made.changes else "kept"
     ended = [follower for follower in followers if follower.run.ended_well]  # forecasts are of such runs
     well = [seconds for follower in ended if (seconds := follower.run.outcome.duration_seconds)]
     inside = [follower.inside["duration_seconds"] for follower in ended if "duration_seconds" in follower.inside]
-    took = [(seconds, follower.run.ended_well) for follower in followers if (seconds := follower.run.outcome.duration_seconds)]
-    beyond = sum(seconds - each * brought for seconds, brought in took) if each and took else None
-    return ReviewedSuggestion(made, asked_by(record), fate, spread(well), len(followers), len(inside), sum(inside), beyond)
+    spent = past.spent.get(made.suggestion_id)
+    return ReviewedSuggestion(made, asked_by(record), fate, spread(well), len(followers), len(inside), sum(inside), spent)
 
 
 def asked_by(record: AuditRecord | None) -> str:
     """Who asked for a suggestion, without the page of the pipeline, which the log has."""
     by = record.data.get("by") if record else None
     return maker({"by": {name: said for name, said in by.items() if name != "url"}}) if isinstance(by, Mapping) else ""
+
+
+def repository_of(record: AuditRecord | None) -> str:
+    """Where the job is at home: its repository, or the folder of its config.ini; empty: nobody knows."""
+    data = record.data if record else {}
+    by = data.get("by")
+    named = by.get("repository") if isinstance(by, Mapping) else None
+    return str(named or str(data.get("config", "")).rpartition("/")[0])
 
 
 def decider(store: Store) -> str:

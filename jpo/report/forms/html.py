@@ -13,26 +13,30 @@ from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined, Template
 
-from jpo.report.document import Document, plain_text, shown, spans
-from jpo.report.forms import svg
+from jpo.report.document import Document, Section, plain_text, shown, spans
+from jpo.report.forms import colours, svg
 from jpo.report.forms.cells import harmless, interval_of, value_of
 from jpo.wording.printable import printable
 
 FEW = 12
 """Rows of a table that one overlooks: no filter, no pages."""
-PAGE_ROWS = 25
+PAGE_ROWS = 50
 """Rows of a page of a long table; page.js has the same number."""
 
 
 def render(document: Document) -> str:
-    return page().render(document=document) + "\n"
+    """A page; keys lead to the sections that they name."""
+    named = {
+        spans(block.title)[-1].text: f"s-{at}" for at, block in enumerate(shown(document.blocks), 1) if isinstance(block, Section)
+    }
+    return page().render(document=document, named=named if document.interactive else {}) + "\n"
 
 
 @cache
 def page() -> Template:
     """The template with what it asks of a document."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
-    style, script = _file("page.css"), _file("page.js")
+    style, script = _style(), _file("page.js")
     nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
     own = f"{nothing}; style-src {_hash(style)}; script-src {_hash(script)}"
     environment.globals |= {
@@ -52,6 +56,14 @@ def page() -> Template:
         **{name: getattr(svg, name.upper()) for name in ("width", "height", "left", "right", "top", "bottom")},
     }
     return environment.from_string(_file("page.html.jinja"))
+
+
+def _style() -> str:
+    light, dark, paper = (
+        f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in table.items())} }}"
+        for table in (colours.LIGHT, colours.DARK, colours.PAPER)
+    )
+    return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n@media print {{ {paper} }}\n{_file('page.css')}"
 
 
 def _file(name: str) -> str:

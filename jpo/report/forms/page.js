@@ -1,7 +1,7 @@
 
 "use strict";
 // Long tables: filter, sort, pages. Without this script all of their rows are shown.
-const ROWS = 25;
+const ROWS = 50;
 const make = (tag, text, into) => { const made = document.createElement(tag); made.textContent = text; into.append(made); return made; };
 for (const table of document.querySelectorAll("table.grid")) {
   const body = table.tBodies[0], region = table.parentElement, name = region.getAttribute("aria-label");

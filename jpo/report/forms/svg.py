@@ -24,6 +24,8 @@ PAD = 0.06
 """Room beyond the outermost points, as a share of the axis."""
 TICKS_X, TICKS_Y = 4, 6
 """At most so many numbers: dates and durations are wide."""
+FEW_MOMENTS = 40
+"""More of them are faint lines: they must not hide the points."""
 CROSS = 3.5
 """Half of the width of a cross."""
 HOUR, DAY = 3600.0, 86400.0
@@ -51,6 +53,7 @@ class Drawing:
 
     x: Scale
     y: Scale
+    width: float
     dots: Sequence[tuple[Marks, str]]
     lines: Sequence[tuple[str, str, str]]
 
@@ -61,27 +64,22 @@ class Drawing:
 
 
 def drawing(chart: Plot, currency: Currency) -> Drawing:
-    """The shapes of a chart, in units of WIDTH x HEIGHT."""
-    points = chart.points
+    """The shapes of a chart, in units of WIDTH x HEIGHT; what changed in time has twice the width."""
+    points, times = chart.points, 2 if chart.moments else 1
+    width = times * WIDTH
     across, up = [x for x, _ in points], [y for _, y in points]
-    if chart.diagonal:
-        across = up = [*across, *up]
-    else:
-        across = [*across, *(at for at, _ in chart.moments)]
-    x = _scale(chart.x, across, (LEFT, WIDTH - RIGHT), TICKS_X, currency)
+    across += [at for at, _ in chart.moments]
+    x = _scale(chart.x, across, (LEFT, width - RIGHT), times * TICKS_X, currency)
     x = replace(x, label=_label(chart.x_label, chart.x, currency))
     y = _scale(chart.y, up, (HEIGHT - BOTTOM, TOP), TICKS_Y, currency)
     y = replace(y, label=_label(chart.y_label, chart.y, currency))
-    lines = [("moment", f"M{x.place(at):.1f} {TOP:g}V{HEIGHT - BOTTOM:g}", said) for at, said in chart.moments]
-    if chart.diagonal:
-        low, high = min(across), max(across)
-        lines.append(("diagonal", f"M{x.place(low):.1f} {y.place(low):.1f}L{x.place(high):.1f} {y.place(high):.1f}", ""))
-    if len(chart.front) > 1:
-        lines.append(("front", _stairs(chart.front, x, y), ""))
-    dots = [
-        (marks, "".join(_sign(marks, x.place(a), y.place(b)) for a, b in marks.points)) for marks in chart.marks if marks.points
-    ]
-    return Drawing(x, y, dots, lines)
+    kind = "moment many" if len(chart.moments) > FEW_MOMENTS else "moment"
+    lines = [(kind, f"M{x.place(at):.1f} {TOP:g}V{HEIGHT - BOTTOM:g}", said) for at, said in chart.moments]
+    if len(chart.stairs) > 1:
+        lines.append(("stairs", _stairs(chart.stairs, x, y), ""))
+    named = [marks for marks in chart.marks if marks.points and marks.name]
+    dots = [(marks, "".join(_sign(marks, x.place(a), y.place(b)) for a, b in marks.points)) for marks in named]
+    return Drawing(x, y, width, dots, lines)
 
 
 def _sign(marks: Marks, x: float, y: float) -> str:
@@ -99,9 +97,9 @@ def _unit_apart(quantity: str) -> bool:
     return names.quantity(quantity).form in numbers.UNIT_LAST
 
 
-def _stairs(front: Sequence[tuple[float, float]], x: Scale, y: Scale) -> str:
-    """The border of what the points dominate: to the right, then down."""
-    (first_x, first_y), *rest = sorted(front)
+def _stairs(points: Sequence[tuple[float, float]], x: Scale, y: Scale) -> str:
+    """To the right, then up or down: a value that holds until the next one, or the border of what the points dominate."""
+    (first_x, first_y), *rest = sorted(points, key=lambda point: point[0])
     path = f"M{x.place(first_x):.1f} {y.place(first_y):.1f}"
     return path + "".join(f"H{x.place(a):.1f}V{y.place(b):.1f}" for a, b in rest)
 

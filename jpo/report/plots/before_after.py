@@ -6,11 +6,12 @@ from pathlib import Path
 
 from jpo.errors import UsageError
 from jpo.report.before_after import WorkloadChange, label
-from jpo.report.plots.picture import save
+from jpo.report.forms.colours import LIGHT
+from jpo.report.plots.picture import dress, save
 from jpo.wording import numbers
 from jpo.wording.printable import printable
 
-TINTS = {"better": "#2a7f3b", "worse": "#b3261e", "no clear change": "#777777"}
+TINTS = {"better": LIGHT["good"], "worse": LIGHT["bad"], "no clear change": LIGHT["dim"]}
 
 
 def plot(workload: WorkloadChange, file: Path) -> None:
@@ -27,7 +28,7 @@ def plot(workload: WorkloadChange, file: Path) -> None:
         raise UsageError("--plot", finding, "run the job some more times, or leave --plot out", code="JPO-E852")
     figure = Figure(figsize=(7, 1.4 + 0.45 * len(lines)), layout="constrained")
     axes = figure.subplots()
-    axes.axvline(1, color="0.5", linewidth=1, linestyle="--")
+    axes.axvline(1, color=LIGHT["dim"], linewidth=1, linestyle="--")
     for height, (line, change) in enumerate(lines):
         tint = TINTS[line.word]
         axes.plot([change.low, change.high], [height, height], color=tint, linewidth=5, alpha=0.35, solid_capstyle="butt")
@@ -50,7 +51,7 @@ def plot(workload: WorkloadChange, file: Path) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}"))
     axes.xaxis.set_minor_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}") if high / low < 12 else NullFormatter())
     axes.tick_params(axis="x", which="both", labelsize=8, length=4, pad=4)
-    axes.spines[["top", "right"]].set_visible(False)
+    dress(axes)
     counted = f"{workload.before} runs before JPO's first change, {workload.after} after; 90% intervals"
     title = f"{printable(str(workload.identity))}: {counted}"
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)  # a name with $ is no formula

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jpo.optimizer.pareto.front import Front, Point, difference, unit_of
-from jpo.report.plots.picture import save
+from jpo.report.forms.colours import LIGHT
+from jpo.report.plots.picture import dress, save
 from jpo.wording import names
 from jpo.wording.printable import printable
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from jpo.records import Floats
 
-MEASURED, PREDICTED, DOMINATED = "#1f5fa8", "#c8641e", "0.6"
+MEASURED, PREDICTED, DOMINATED = LIGHT["accent"], LIGHT["warning"], LIGHT["dim"]
 WIDE = 20.0
 """Ratio of the largest to the smallest value from which an axis is logarithmic."""
 PAD = 0.12
@@ -99,7 +100,7 @@ def draw(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
         if len(at):
             axes.scatter(at[:, 0], at[:, 1], s=size, marker=marker, facecolors="none", edgecolors="black", zorder=4, label=mark)
     axes.set(xlabel=x.title, ylabel=y.title)
-    axes.spines[["top", "right"]].set_visible(False)
+    dress(axes)
     every = positions([*measured, *predicted], x, y)
     if len(every):
         scaled(axes, "x", every[:, 0])

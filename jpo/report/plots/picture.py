@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from jpo.errors import UsageError
 from jpo.files import whole
+from jpo.report.forms.colours import LIGHT
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 FORMS = (".png", ".svg")
-COLOURS = ("#0072B2", "#000000", "#999999", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C6D31")
-"""Distinguishable also for colour-blind readers: Okabe, Ito, "Color Universal Design", 2008, with a grey and a brown."""
 
 
 def can_plot(file: Path) -> None:
@@ -23,6 +23,15 @@ def can_plot(file: Path) -> None:
         raise UsageError("--plot", f"{file} is neither .png nor .svg", "name e.g. --plot fleet.png", code="JPO-E712")
     if find_spec("matplotlib") is None:
         raise UsageError("--plot", "needs matplotlib, which is not installed", 'pip install "jpo[simulate]"', code="JPO-E713")
+
+
+def dress(axes: Axes) -> None:
+    """Axes as on a page: lines at the numbers of the vertical one, and no frame."""
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["bottom"].set_color(LIGHT["line"])
+    axes.grid(axis="y", color=LIGHT["line"], linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(which="both", color=LIGHT["line"], labelcolor=LIGHT["dim"])
 
 
 def save(figure: Figure, file: Path) -> None:

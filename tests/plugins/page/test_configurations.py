@@ -3,7 +3,7 @@ from __future__ import annotations
 from made import a_run
 
 from jpo.cost import Prices
-from jpo.plugins.page.configurations import measured_front
+from jpo.plugins.page.configurations import effects_of, measured_front
 from jpo.records import Outcome, Quality, Run, RunStatus
 
 PRICES = Prices(usd_per_gpu_hour=3600.0)
@@ -48,3 +48,12 @@ def test_the_users_own_metric_comes_before_the_loss() -> None:
 def test_time_alone_is_no_front() -> None:
     assert measured_front([run(1, 100)], Prices()).points == ()
     assert measured_front([], Prices()).points == ()
+
+
+def test_the_newest_value_of_a_parameter_is_held_against_one_that_differs_in_nothing_else() -> None:
+    often = [run(gpus, seconds + n) for gpus, seconds in ((1, 100), (2, 60), (4, 30)) for n in range(3)]
+    both = a_run("both", parameters={"gpus": 8.0, "batch_size": 64.0}, outcome=Outcome(duration_seconds=9.0))
+    ((name, (old, new, compared)),) = effects_of([*often, run(8, 9), both]).items()
+    assert (name, old, new) == ("gpus", 2.0, 4.0)
+    assert (compared.runs_before, compared.runs_after, compared.word) == (3, 3, "better")
+    assert effects_of(often[:4]) == {}, "of too few runs"

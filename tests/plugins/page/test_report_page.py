@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,7 +50,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Opened:
     """A page in a window of its own, and all that it said or asked for."""
 
-    def __init__(self, browser: Any, file: Path, *, width: int = 1280, scheme: str = "light", scripts: bool = True) -> None:
+    def __init__(
+        self, browser: Any, file: Path, *, width: int = 1280, scheme: str = "light", scripts: bool = True, unfold: bool = True
+    ) -> None:
         window = {"width": width, "height": 900}
         self.context = browser.new_context(viewport=window, color_scheme=scheme, java_script_enabled=scripts)
         self.page = self.context.new_page()
@@ -59,6 +62,8 @@ class Opened:
         self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
         self.page.on("request", lambda request: self.said.append(request.url) if request.url != file.as_uri() else None)
         self.page.goto(file.as_uri())
+        if unfold:
+            self.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
 
     def grid(self, title: str) -> Any:
         """What is below a heading."""
@@ -111,26 +116,23 @@ def test_schemes_differ(browser: Any, page: Path) -> None:
 
 def test_all_of_it_can_be_done_with_the_keyboard(browser: Any, page: Path) -> None:
     with Opened(browser, page) as opened:
-        keyboard = opened.page.keyboard
-        keyboard.press("Tab")
-        keyboard.press("Enter")
-        opened.page.wait_for_url("**#main")
-        filter_ = opened.grid("Suggestions").get_by_role("searchbox")
-        for _ in range(40):
+        keyboard, grid = opened.page.keyboard, opened.grid("Runs")
+        filter_ = grid.get_by_role("searchbox")
+        for _ in range(100):
             if filter_.evaluate("one => one === document.activeElement"):
                 break
             keyboard.press("Tab")
-        keyboard.type("S-CIFAR10-5 kept")
-        assert opened.grid("Suggestions").get_by_role("status").inner_text() == "1 to 11 of 11"
+        keyboard.type("S-CIFAR10-5 Succeeded")
+        assert grid.get_by_role("status").inner_text() == "1 to 9 of 9"
         keyboard.press("Control+A")
         keyboard.press("Delete")
         keyboard.press("Tab")
         keyboard.press("Enter")
-        assert opened.grid("Suggestions").get_by_role("status").inner_text() == "26 to 50 of 60"
-        while opened.page.evaluate("document.activeElement.textContent") != "actual (median)":
+        assert grid.get_by_role("status").inner_text() == "51 to 68 of 68"
+        while opened.page.evaluate("document.activeElement.textContent") != "duration":
             keyboard.press("Tab")
         keyboard.press("Enter")
-        assert opened.grid("Suggestions").get_by_role("columnheader", name="actual").get_attribute("aria-sort") == "ascending"
+        assert grid.get_by_role("columnheader", name="duration").get_attribute("aria-sort") == "ascending"
         assert opened.said == []
 
 
@@ -140,7 +142,7 @@ def test_rows_are_sorted_by_what_they_mean(browser: Any, page: Path) -> None:
         for order in (1, -1):
             grid.get_by_role("button", name="duration", exact=True).click()
             shown = grid.locator("tbody tr:visible").evaluate_all("rows => rows.map(row => Number(row.cells[4].dataset.v))")
-            assert len(shown) == 25
+            assert len(shown) == 50
             assert shown == sorted(shown, reverse=order < 0)
 
 
@@ -151,13 +153,14 @@ def test_a_word_that_is_nowhere_leaves_no_row_and_says_so(browser: Any, page: Pa
         assert opened.grid("Runs").get_by_role("status").inner_text() == "no row has these words"
 
 
-def test_paper_has_every_row_and_no_buttons(browser: Any, page: Path) -> None:
+def test_paper_has_the_rows_of_the_screen_and_says_of_how_many_and_no_buttons(browser: Any, page: Path) -> None:
     with Opened(browser, page, width=1030) as opened:  # A4, landscape, less its margins, at 96 dots per inch
-        assert opened.rows("Runs") == 25
+        assert opened.rows("Runs") == 50
         opened.page.emulate_media(media="print")
-        assert opened.rows("Runs") == 68
+        assert opened.rows("Runs") == 50
+        assert opened.grid("Runs").get_by_role("status").inner_text() == "1 to 50 of 68"
         assert opened.page.evaluate("Math.max(...[...document.querySelectorAll('table')].map(one => one.scrollWidth))") <= 1030
-        assert not opened.page.locator(".tools").first.is_visible()
+        assert not opened.grid("Runs").get_by_role("searchbox").is_visible()
         shown = opened.grid("Runs").locator("thead button").first.evaluate("one => getComputedStyle(one).display")
         assert shown == "contents", "with anything else Chromium repeats no headings on further pages"
 
@@ -183,8 +186,32 @@ def test_names_are_shown_and_never_run(browser: Any, tmp_path: Path) -> None:
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_of_5000_suggestions_those_of_a_page_are_drawn(browser: Any, tmp_path: Path) -> None:
+def test_of_5000_runs_those_of_a_page_are_drawn_and_kept_nights_are_one_line(browser: Any, tmp_path: Path) -> None:
     """How long it takes is for benchmarks: what a browser lays out is what takes time, and that does not grow."""
     with Opened(browser, written(tmp_path, (Identity("cifar10", "resnet18", "pytorch"), 5000))) as opened:
-        assert opened.grid("Suggestions").get_by_role("status").inner_text() == "1 to 25 of 5000"
-        assert opened.grid("Suggestions").locator("tbody tr:visible").count() == 25
+        assert opened.grid("Runs").get_by_role("status").inner_text() == "1 to 50 of 5008"
+        assert opened.rows("Runs") == 50
+        assert 5 < opened.rows("Suggestions") <= 12
+
+
+def test_40_jobs_are_on_one_screen_and_each_leads_to_its_details(browser: Any, tmp_path: Path) -> None:
+    jobs = [(Identity(f"data-{number:02}", "resnet18", "pytorch"), 2) for number in range(40)]
+    with Opened(browser, written(tmp_path, *jobs), unfold=False) as opened:
+        rows = opened.page.locator("table").first.locator("tbody tr")
+        assert rows.count() == 40
+        assert rows.last.evaluate("one => one.getBoundingClientRect().bottom") <= 900
+        details = opened.page.locator("details").filter(has_text="data-23").first
+        assert details.get_attribute("open") is None
+        opened.page.get_by_role("link", name="data-23/resnet18/pytorch").click()
+        details.get_by_role("heading", name="Suggestions").wait_for(state="visible")
+        opened.page.get_by_role("searchbox").first.fill("data-3")
+        assert opened.page.get_by_role("status").first.inner_text() == "1 to 10 of 10"
+        assert opened.said == []
+
+
+@pytest.mark.parametrize(("jobs", "most"), [(1, 2), (4, 2)])
+def test_what_is_not_unfolded_is_printed_on_two_pages(browser: Any, tmp_path: Path, jobs: int, most: int) -> None:
+    several = [(Identity(f"data-{number}", "resnet18", "pytorch"), 30) for number in range(jobs)]
+    with Opened(browser, written(tmp_path, *several), unfold=False) as opened:
+        pages = re.findall(rb"/Type\s*/Page\b", opened.page.pdf(prefer_css_page_size=True))
+        assert 1 <= len(pages) <= most

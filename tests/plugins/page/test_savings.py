@@ -100,7 +100,7 @@ def test_what_each_run_saved_adds_up_to_what_all_did() -> None:
         0.0, (run(100), run(110), run(120)), (run(80, at=2000.0), run(60, RunStatus.STOPPED, 3000.0), run(90, at=4000.0))
     )
     saved = saved_of("duration_seconds", sides, Prices())
-    by_run = saved_by_run(saved, sides)
+    by_run = saved_by_run(saved, sides, Prices())
     assert [at for at, _ in by_run] == [2001.0, 3001.0, 4001.0]
     assert saved.saved is not None
     assert sum(seconds for _, seconds in by_run) == pytest.approx(saved.saved.mean)

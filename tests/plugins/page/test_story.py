@@ -19,8 +19,9 @@ from made import a_run
 from reviewed import BEGAN, DAY, a_month_of, put
 
 from jpo.__main__ import run
-from jpo.history import AuditEvent, open_store
+from jpo.history import AuditEvent, AuditRecord, open_store
 from jpo.plugins.page.cli import NAMES
+from jpo.plugins.page.story import repository_of
 from jpo.records import Finished, Identity, Outcome, Run
 
 JOB, OTHER = Identity("cifar10", "resnet18", "pytorch"), Identity("digits", "cnn", "pytorch")
@@ -96,6 +97,34 @@ def test_savings_are_what_was_spent_next_to_what_as_many_results_took_before(
     seconds = [(entry["started_at"] < changed, entry["outcome"]["duration_seconds"]) for entry in found["runs"]]
     before, after = ([value for early, value in seconds if early is side] for side in (True, False))
     assert found["saved"][0]["saved"]["mean"] == pytest.approx(len(after) * sum(before) / len(before) - sum(after))
+
+
+def test_what_the_suggestions_saved_adds_up_to_what_was_saved_in_the_history_too(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found = json.loads(answered(capfd, "-o", "json"))["workloads"][0]
+    beyond = [made["beyond_seconds"] for made in found["suggestions"] if made["beyond_seconds"] is not None]
+    assert sum(beyond) == pytest.approx(-found["saved"][0]["saved"]["mean"])
+    text = " ".join(answered(capfd).split())
+    assert run(["history"]) == 0
+    said = re.search(r"\d+ runs? of trials .*? against before JPO\.", text)
+    assert said is not None
+    assert said[0] in " ".join(capfd.readouterr().out.split())
+    assert run(["history", "--limit", "3"]) == 0
+    assert "of trials" not in capfd.readouterr().out, "not every run was read"
+
+
+@pytest.mark.parametrize(
+    ("data", "home"),
+    [
+        ({"by": {"repository": "team/training"}, "config": "jobs/a/config.ini"}, "team/training"),
+        ({"by": {"user": "ada"}, "config": "jobs/a/config.ini"}, "jobs/a"),
+        ({"config": "config.ini"}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_job_is_at_home_in_its_repository_or_folder(data: dict[str, object], home: str) -> None:
+    assert repository_of(AuditRecord(1, 0.0, "suggested", JOB, data, "", "")) == home
 
 
 def test_one_workload_is_shown_where_its_config_ini_is_named(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -201,7 +230,7 @@ def test_runs_without_a_suggestion_have_unknown_savings(
     found = json.loads(answered(capfd, "-o", "json"))
     assert found["saved"] == {"duration_seconds": None, "cost_usd": None}
     text = answered(capfd)
-    assert "Time saved   unknown" in text
+    assert "JPO changed nothing yet." in text
     assert "no change by JPO is on record yet" in text
 
 
@@ -271,7 +300,7 @@ def test_the_report_and_the_comparison_have_the_same_sides_and_basis(folder: Pat
     assert (time_saved["basis"], money_saved["basis"]) == ("forecast", "runs")
     assert time_saved["saved"]["low"] < time_saved["saved"]["mean"] < time_saved["saved"]["high"]
     assert money_saved["saved"] is None, "no cost was forecast"
-    assert "a forecast instead of runs before, " in answered(capfd)
+    assert "by forecast " in answered(capfd)
 
 
 def test_what_a_run_cost_is_the_same_wherever_it_is_told(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -304,6 +333,6 @@ def test_what_jpo_has_not_changed_and_what_is_not_on_record_is_said_so(folder: P
     with open_store("sqlite:///other.db") as store:
         put(store, a_month_of(OTHER, suggestions=0))
     Path("jpo.toml").write_text(TOML + '[store]\nurl = "sqlite:///other.db"\n')
-    assert answered(capfd).count("JPO changed nothing yet") == 5, "of all and of the one workload, time and money"
+    assert "JPO changed nothing yet." in answered(capfd)
     Path("config.ini").write_text(CONFIG.replace("cnn", "mlp"))
     assert "of this workload nothing is on record" in answered(capfd, "config.ini")

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from jpo.plugins.cluster.schedule import DeviceSchedule, bars, busy_over_time
-from jpo.report.plots.picture import COLOURS, save
+from jpo.report.forms.colours import SEVERAL
+from jpo.report.plots.picture import dress, save
 
 MOST_BARS = 20_000
 """More cannot be told apart, and take minutes to draw."""
@@ -28,7 +29,7 @@ def plot(schedule: DeviceSchedule, file: Path) -> None:
         left, right = ((moment - first) / SECONDS_PER_HOUR for moment in (stay.begin, stay.end))
         for low, high in bars(stay.devices):
             boxes.append([(left, low), (left, high), (right, high), (right, low)])
-            colours.append(COLOURS[stay.job % len(COLOURS)])
+            colours.append(SEVERAL[stay.job % len(SEVERAL)])
     gantt.add_collection(PolyCollection(boxes[:MOST_BARS], facecolors=colours[:MOST_BARS], linewidths=0))
     gantt.set(ylim=(0, len(schedule.kinds)), ylabel="device", title=f"{schedule.scenario.name}, {schedule.rule.name}")
     begins, ends, held = zip(*((stay.begin, stay.end, len(stay.devices)) for stay in stays), strict=True)
@@ -37,5 +38,6 @@ def plot(schedule: DeviceSchedule, file: Path) -> None:
     moments, waiting = busy_over_time(schedule.jobs.submit_seconds, schedule.starts, [1] * len(schedule.jobs))
     load.step((moments - first) / SECONDS_PER_HOUR, waiting, where="post", label="waiting jobs", linewidth=0.8)
     load.set(xlabel="hours", xlim=(0, float(np.max(schedule.ends) - first) / SECONDS_PER_HOUR), ylim=(0, None))
+    dress(load)
     load.legend(frameon=False, fontsize=8)
     save(figure, file)

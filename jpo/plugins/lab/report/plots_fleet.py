@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from jpo.plugins.lab.fleet import Fleet, ratios
-from jpo.report.plots.picture import save
+from jpo.report.forms.colours import LIGHT
+from jpo.report.plots.picture import dress, save
 
 HIGHEST = 5.0
 """Where the picture ends: one workload that got much worse must not hide the others."""
@@ -26,12 +27,12 @@ def plot(fleet: Fleet, file: Path) -> None:
     panels = figure.subplots(1, len(PANELS), sharey=True)
     for axes, (name, title) in zip(panels, PANELS.items(), strict=True):
         low, middle, high = np.nanquantile(ratios(fleet, name), (0.25, 0.5, 0.75), axis=0)
-        axes.axhline(1, color="0.5", linewidth=1, linestyle="--", label="unchanged")
-        axes.fill_between(runs, low, high, alpha=0.25, linewidth=0, label="quartiles")
-        axes.plot(runs, middle, linewidth=2, label="with JPO, median")
+        axes.axhline(1, color=LIGHT["dim"], linewidth=1, linestyle="--", label="unchanged")
+        axes.fill_between(runs, low, high, color=LIGHT["accent"], alpha=0.25, linewidth=0, label="quartiles")
+        axes.plot(runs, middle, color=LIGHT["accent"], linewidth=2, label="with JPO, median")
         axes.set(title=title, xlabel="run", xlim=(1, max(fleet.runs, 2)))
         axes.xaxis.get_major_locator().set_params(integer=True)
-        axes.spines[["top", "right"]].set_visible(False)
+        dress(axes)
         highest = max(highest, float(np.nanmax(high)))
     panels[0].set_ylim(0, 1.08 * min(highest, HIGHEST))
     panels[0].set_ylabel("in multiples of unchanged")

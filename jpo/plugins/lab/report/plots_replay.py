@@ -11,7 +11,8 @@ import numpy as np
 from jpo.plugins.lab.replay.contest import Contest, Result
 from jpo.plugins.lab.replay.extras import need
 from jpo.plugins.lab.replay.metrics import Score
-from jpo.report.plots.picture import COLOURS, save
+from jpo.report.forms.colours import SEVERAL
+from jpo.report.plots.picture import dress, save
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def plot(path: Path, contest: Contest, result: Result) -> None:
 
 def _lines(panel: Axes, scores: dict[str, Score]) -> None:
     """On a log axis, since costs are ratios: a line from run 1, where all are equal, to the last."""
-    for (policy, score), colour in zip(scores.items(), cycle(COLOURS), strict=False):
+    for (policy, score), colour in zip(scores.items(), cycle(SEVERAL), strict=False):
         runs = np.arange(1, len(score.curve) + 1)
         mean = np.array([estimate.mean for estimate in score.curve])
         error = np.nan_to_num([estimate.error for estimate in score.curve])
@@ -53,8 +54,7 @@ def _lines(panel: Axes, scores: dict[str, Score]) -> None:
     ticks = _ticks(*panel.get_ylim())
     panel.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     panel.set_yticks([], minor=True)
-    panel.grid(axis="y", color="#EEEEEE")
-    panel.spines[["top", "right"]].set_visible(False)
+    dress(panel)
 
 
 def _ticks(low: float, high: float) -> list[float]:

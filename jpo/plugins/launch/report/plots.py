@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from jpo.errors import UsageError
 from jpo.plugins.launch.report.optimize.record import LoopRun, OptimizedJob
-from jpo.report.plots.picture import save
+from jpo.report.forms.colours import LIGHT
+from jpo.report.plots.picture import dress, save
 from jpo.wording import numbers
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TINTS = {"baseline": "#777777", "well": "#2a7f3b", "stopped": "#c77700", "failed": "#b3261e"}
+TINTS = {"baseline": LIGHT["dim"], "well": LIGHT["accent"], "stopped": LIGHT["warning"], "failed": LIGHT["bad"]}
 
 
 def plot(results: Sequence[OptimizedJob], file: Path) -> None:
@@ -47,7 +48,7 @@ def _draw(job: OptimizedJob, axes: Axes) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda seconds, _: numbers.duration(max(0.0, seconds))))
     axes.set_xticks([number for number, *_ in shown])
     axes.set_xlabel("run")
-    axes.spines[["top", "right"]].set_visible(False)
+    dress(axes)
     title = printable(f"{job.identity}: time per run, the baseline's mean dashed")
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)
     axes.legend(fontsize=8, frameon=False)

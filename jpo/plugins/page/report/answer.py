@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from jpo.plugins.page.report.record import Review, ReviewedSuggestion, WorkloadReview
 from jpo.records import same
+from jpo.report.before_after import changes
 from jpo.report.document import Inline, Span
-from jpo.wording import names, numbers
+from jpo.wording import numbers
 
 SAVED = {"duration_seconds": "Time saved", "cost_usd": "Money saved"}
 NO_CHANGE = "JPO changed nothing yet"
+UNKNOWN = " What that saved is unknown: too few runs before the first change, or none after it."
 MOST_LOSSES = 3
 """That are named."""
 
 
 def answer(review: Review) -> Inline:
-    """What JPO brought: "4 jobs tuned. Time saved: 20h (0s to 48h). 1 of them takes more than before: ..."."""
+    """What JPO brought: "4 of 5 jobs tuned. Time saved: 20h (0s to 48h). 1 of them takes more than before: ..."."""
     tuned = [one for one in review.workloads if one.since is not None]
     if not tuned:
         return f"{NO_CHANGE}."
@@ -23,8 +25,9 @@ def answer(review: Review) -> Inline:
         for name, sum_ in review.saved.items()
         if sum_
     ]
-    losing = [one for one in tuned if lost(one)]
-    said = f"{numbers.counted(len(tuned), 'job')} tuned.{''.join(saved)}"
+    losing = sorted(filter(lost, tuned), key=lambda one: one.saved[0].saved.mean if one.saved[0].saved else 0.0)
+    of = f"{len(tuned)} of " if len(tuned) < len(review.workloads) else ""
+    said = f"{of}{numbers.counted(len(review.workloads), 'job')} tuned.{''.join(saved) or UNKNOWN}"
     if not losing:
         return said
     which = "; ".join(f"{one.identity} ({why_lost(one)})" for one in losing[:MOST_LOSSES])
@@ -39,16 +42,21 @@ def lost(workload: WorkloadReview) -> bool:
 
 
 def why_lost(workload: WorkloadReview) -> str:
-    """The suggestion whose runs took most, and what to do."""
-    worst = max(workload.decisions, key=lambda made: made.beyond_seconds or 0.0)
+    """The change whose values took most, in all runs that had them, and what to do."""
+    took = list[tuple[float, ReviewedSuggestion]]()
+    for each in workload.decisions:
+        more = each.spent.before if each.spent else 0.0
+        if each.suggestion.changes or not took:
+            took.append((more, each))
+        else:
+            took[-1] = took[-1][0] + more, took[-1][1]
+    seconds, worst = max(took, key=lambda pair: pair[0])
     made, undo = worst.suggestion, what_to_do(workload, worst)
-    if not worst.beyond_seconds or worst.beyond_seconds < 0:
+    if seconds <= 0:
         return undo
     if worst.runs and worst.actual.median is None:
         undo = f"no model came of it, `jpo explain {made.suggestion_id}` says why"
-    changes = ", ".join(f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in made.changes)
-    by = f"by {made.decision.kind} {changes}" if changes else f"after {made.suggestion_id}, which kept the values"
-    return f"most of it, {numbers.duration(worst.beyond_seconds)}, {by}; {undo}"
+    return f"{numbers.duration(seconds)} of it by {made.decision.kind} {changes(made)}; {undo}"
 
 
 def what_to_do(workload: WorkloadReview, worst: ReviewedSuggestion) -> str:

@@ -78,7 +78,7 @@ def _decision(decision: ReviewedSuggestion) -> dict[str, object]:
         "compared": decision.compared,
         "inside": decision.inside,
         "actual_duration_seconds": decision.actual.median,
-        "beyond_seconds": decision.beyond_seconds,
+        "beyond_seconds": decision.spent.before if decision.spent else None,
     }
 
 

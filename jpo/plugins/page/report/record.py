@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jpo.records import USD, Currency, Identity, Interval, Suggestion
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from jpo.cost.sla import Compliance
     from jpo.history import AuditRecord, Verification
     from jpo.history.figures import Spread
+    from jpo.optimizer.before_and_after import Spent
     from jpo.plugins.page.configurations import MeasuredFront
     from jpo.plugins.page.rewards import RewardComponents
     from jpo.plugins.page.savings import Saved
@@ -29,8 +30,7 @@ class ReviewedSuggestion:
         fate: "written", "conflict" or "not written"; "kept"; "unknown" where the log does not say whether it was written.
         actual: the durations of the runs that followed and ended well; `runs`: of all that followed.
         compared, inside: of how many of them the duration could be compared, and how many were inside the forecast's interval.
-        beyond_seconds: what they took beyond what their models would have taken before JPO's first change; below 0: they saved
-            time; None: none ran, or nobody knows.
+        spent: what these took beyond what their models would have taken; None: none ran since JPO's first change.
     """
 
     suggestion: Suggestion
@@ -40,7 +40,7 @@ class ReviewedSuggestion:
     runs: int
     compared: int
     inside: int
-    beyond_seconds: float | None = None
+    spent: Spent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,13 @@ class WorkloadReview:
     """A workload: its runs and decisions, oldest first, and what came of them.
 
     Attributes:
-        since: unix seconds of JPO's first change; None: there was none.
         saved: of time and of money.
-        saved_by_run: when each run of the account ended, and the time that it saved.
+        saved_by_run: by quantity of `saved` when each run of the account ended, and what it saved.
         today: the values of the newest suggestion; empty without any.
+        repository: of the newest suggestion, else the folder of its config.ini; empty where the log says neither.
     """
 
     identity: Identity
-    since: float | None
     saved: Sequence[Saved]
     change: WorkloadChange
     runs: Sequence[ReviewedRun]
@@ -75,7 +74,13 @@ class WorkloadReview:
     front: MeasuredFront
     rewards: Sequence[RewardComponents]
     today: Mapping[str, float]
-    saved_by_run: Sequence[tuple[float, float]] = ()
+    saved_by_run: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
+    repository: str = ""
+
+    @property
+    def since(self) -> float | None:
+        """Unix seconds of JPO's first change; None: there was none."""
+        return self.change.first_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,7 @@ class AuditDigest:
         kinds: how many records there are of each kind.
         notable: refusals, conflicts, rollbacks and what was deleted, oldest first.
         learnt, tested: the newest records of the agent's learning, and of its release tests.
+        made: by id of a suggestion the record of it; `became`: the kind of the record that says what became of it.
         contradicted: ids of suggestions of which the tables say something else than the log.
     """
 
@@ -95,6 +101,8 @@ class AuditDigest:
     notable: Sequence[AuditRecord]
     learnt: Sequence[AuditRecord]
     tested: Sequence[AuditRecord]
+    made: Mapping[str, AuditRecord] = field(default_factory=dict)
+    became: Mapping[str, str] = field(default_factory=dict)
     contradicted: Sequence[str] = ()
 
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from itertools import groupby
+from typing import TypeVar
 
 from jpo.plugins.page.report import charts
-from jpo.plugins.page.report.answer import NO_CHANGE, SAVED, answer, lost
+from jpo.plugins.page.report.answer import SAVED, answer, lost
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
-from jpo.records import Note, in_order, uncoded
+from jpo.records import Note, uncoded
 from jpo.report import audit, before_after, sla
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Row, Section, Span, Table, estimate
 from jpo.report.history import against, assumed_in, differing_and_shared, ledger_blocks, or_empty
 from jpo.report.sla import SlaReport
 from jpo.wording import names, numbers
-
-if TYPE_CHECKING:
-    from jpo.history import AuditRecord
-    from jpo.plugins.page.savings import Saved
 
 T = TypeVar("T")
 FATES: Mapping[str, Emphasis] = {"written": "good", "conflict": "bad", "not written": "bad", "unknown": "warning"}
@@ -40,12 +37,12 @@ def document(review: Review) -> Document:
         f"the first {MOST_WORKLOADS} of {len(review.workloads)} workloads: name the CONFIG.INI of another, or --html FILE for all"
     )
     blocks: tuple[Block, ...] = (
-        f"Made {numbers.moment(review.made_at)} UTC by JPO {review.version}; store: {review.place}",
         *(sections if review.workloads else [NOTHING_OF_IT if review.audit.chain.records else NOTHING]),
         Note("", more) if len(shown) < len(review.workloads) else "",
-        Section("Learning", tuple(_learning(review))),
-        Section("Audit log", tuple(_audit(review))),
+        Section("Learning", tuple(_learning(review)), folded=True),
+        Section("Audit log", tuple(_audit(review)), folded=True),
         *uncoded(review.notes),
+        f"Made {numbers.moment(review.made_at)} UTC by JPO {review.version}; store: {review.place}",
     )
     return Document("JPO report", blocks, currency=review.currency, alarm=alarm(review.audit), interactive=True)
 
@@ -63,99 +60,58 @@ def alarm(log: AuditDigest) -> str:
 
 
 def _overview(review: Review) -> Iterator[Block]:
-    """The answer in a sentence, the totals, then a line per workload, the losses first."""
+    """The answer in a sentence, a line per workload, those of a repository together and losses first, and what adds up."""
     if not review.workloads:
         return
     yield answer(review)
-    totals = ((SAVED[name], estimate(saved, name), _behind(name, review)) for name, saved in review.saved.items())
-    cards = [*totals, _chain_card(review.audit)]
-    yield Table((Column("figure"), Column("value", "figure"), Column("", "prose")), tuple(cards), "totals", cards=True)
     columns = (
-        *(Column("workload", "key"), Column("runs", "figure"), Column("suggestions", "figure")),
-        Column("first change (UTC)", quantity="moment"),
-        *(Column(SAVED[name].lower(), "prose", name) for name in SAVED),
-        Column("forecasts inside", "prose", "share", optional=True),
-        Column("SLA kept", "prose", "share", optional=True),
+        *(Column("repository"), Column("workload", "key"), Column("state"), Column("time per model", "figure")),
+        *(Column(SAVED[name].lower(), "figure", name) for name in SAVED),
+        *(Column("SLA kept", "figure", "share", optional=True), Column("models", "figure")),
     )
-    yield charts.saved_over_time(review)
-    losses_first = sorted(review.workloads, key=lambda one: not lost(one))
-    yield Table(columns, tuple(_line(one) for one in losses_first), "workloads", "Workloads")
+    losing = {one.repository for one in review.workloads if lost(one)}
+    in_turn = sorted(review.workloads, key=lambda one: (one.repository not in losing, one.repository, not lost(one)))
+    yield Table(columns, tuple(map(_line, in_turn)), "workloads")
+    yield from (charts.saved_over_time(review, name) for name in SAVED)
     yield (
         "Saved is what as many models would have taken as before the first change, less what all runs since took, failed and "
-        "stopped ones included; with the 90% interval of that. Where too few runs are from before, what was forecast of one "
-        "stands in. "
-        "It takes the job for the same: where the data grew, it says too little. "
-        "Money is what runs reported, else their time by today's [prices]."
+        "stopped ones included; with its 90% interval. Where too few runs are from before, what was forecast of one stands in. "
+        "It takes the job for the same: where the data grew, it says too little. Money is what runs reported, else their time by "
+        "today's [prices]."
     )
-
-
-def _behind(quantity: str, review: Review) -> str:
-    """Of which workloads a total is."""
-    known = [saved for one in review.workloads for saved in one.saved if saved.quantity == quantity and saved.saved]
-    if all(one.since is None for one in review.workloads):
-        return NO_CHANGE
-    if not known:
-        return "too few runs before the first change, or none after it"
-    forecast = sum(saved.basis == "forecast" for saved in known)
-    of = f"{len(known)} of {numbers.counted(len(review.workloads), 'workload')}"
-    return f"{of}, since JPO's first change to each{f'; {forecast} by a forecast' if forecast else ''}"
 
 
 def _line(workload: WorkloadReview) -> Row:
-    track = next((past for past in workload.ledger.track if past.quantity == "duration_seconds"), None)
-    inside = estimate(workload.ledger.coverage["duration_seconds"], "share") if track else ""
+    time = next((line for line in workload.change.lines if line.quantity == "duration_seconds"), None)
     kept = workload.compliance.runs.share
-    return (
-        *(str(workload.identity), len(workload.runs), len(workload.decisions), or_empty(workload.since)),
-        *(saving(saved) for saved in workload.saved),
-        *(inside, estimate(kept, "share") if kept else ""),
+    models = sum(one.past.recorded.run.ended_well for one in workload.runs)
+    saved = (
+        replace(estimate(one.saved, one.quantity), prefix=FORECAST if one.basis == "forecast" else "") for one in workload.saved
     )
-
-
-def _chain_card(log: AuditDigest) -> Row:
-    if not log.chain.ok:
-        return "Audit chain", Span("BROKEN", "bad"), log.chain.reason or ""
-    return "Audit chain", Span("intact", "good") if log.chain.records else "empty", numbers.counted(log.chain.records, "record")
+    newest = workload.decisions[-1].suggestion.decision.kind if workload.decisions else ""
+    return (
+        *(workload.repository, str(workload.identity), Span("worse", "bad") if lost(workload) else newest),
+        *(before_after.ratio_or_difference(time)[0], *saved),
+        *(estimate(kept, "share") if kept else "", f"{models} of {len(workload.runs)}"),
+    )
 
 
 def _workload(workload: WorkloadReview, review: Review) -> Section:
     """Everything about one workload, in the order in which one asks."""
     promised = SlaReport(workload.identity, review.targets, (), workload.compliance, len(workload.runs), currency=review.currency)
     account = sla.document(promised).blocks if review.targets and workload.runs else ()
+    trials = before_after.trials_in_words((made.suggestion, made.spent) for made in workload.decisions)
     parts: tuple[Block, ...] = (
-        _cards(workload),
-        Section("Before and after", (charts.over_time(workload), *before_after.blocks_of(workload.change))),
-        Section("Suggestions", (return_on_trials(workload), _decisions(workload, review.newest))),
-        Section("Forecast against actual", (charts.against_forecast(workload), *ledger_blocks(workload.ledger))),
-        Section("Trade-off", (charts.trade_off(workload), _front(workload, review.newest))),
-        Section("Runs", tuple(_runs(workload, review.newest))),
-        Section("Service levels", account),
+        charts.over_time(workload),
+        *charts.parameters(workload),
+        Section("Before and after", before_after.blocks_of(workload.change)),
+        Section("Suggestions", (trials, _decisions(workload, review.newest))),
+        Section("Forecast against actual", tuple(ledger_blocks(workload.ledger)), folded=True),
+        Section("Trade-off", (charts.trade_off(workload),), folded=True),
+        Section("Runs", tuple(_runs(workload, review.newest)), folded=True),
+        Section("Service levels", account, folded=True),
     )
-    return Section(("Workload ", Span(str(workload.identity))), parts)
-
-
-def _cards(workload: WorkloadReview) -> Table:
-    cards: list[Row] = [
-        (SAVED[one.quantity], estimate(one.saved, one.quantity), rests_on(one) if workload.since else NO_CHANGE)
-        for one in workload.saved
-    ]
-    changed = sum(bool(made.suggestion.changes) for made in workload.decisions)
-    cards.append(("Suggestions", len(workload.decisions), f"{changed} of them changed something"))
-    failed = sum(not reviewed.past.recorded.run.ended_well for reviewed in workload.runs)
-    cards.append(("Runs", len(workload.runs), f"{failed} of them did not end well"))
-    return Table((Column("figure"), Column("value", "figure"), Column("", "prose")), tuple(cards), "figures", cards=True)
-
-
-def saving(saved: Saved) -> Cell:
-    """What was saved, and that it is held against a forecast where it is."""
-    return replace(estimate(saved.saved, saved.quantity), prefix=FORECAST if saved.basis == "forecast" else "")
-
-
-def rests_on(saved: Saved) -> str:
-    """The runs behind a saving, and those of its sides which say nothing of it."""
-    before = "a forecast instead of runs" if saved.basis == "forecast" else numbers.counted(saved.runs_before, "run")
-    uncounted = f"; {saved.uncounted} not measured, or stopped before" if saved.uncounted else ""
-    return f"{before} before, {saved.runs_after} after ({saved.well_after} of them brought a model){uncounted}"
+    return Section(("Workload ", Span(str(workload.identity))), parts, folded=len(review.workloads) > 1)
 
 
 def decider(decided_by: str) -> str:
@@ -176,66 +132,31 @@ def left_out(some: Sequence[object], newest: int | None) -> str:
 def _decisions(workload: WorkloadReview, newest: int | None) -> Table:
     columns = (
         *(Column("made (UTC)", quantity="moment"), Column("suggestion", "key"), Column("kind"), Column("changes", "prose")),
-        *(Column("result"), Column("decided by")),
-        *(Column("forecast", "prose", "duration_seconds"), Column("actual (median)", "figure", "duration_seconds")),
-        *(Column("time saved", "figure", "duration_seconds"), Column("runs", "figure", optional=True)),
-        *(Column("inside"), Column("asked by", optional=True)),
+        *(Column("result"), Column("forecast", "figure", "duration_seconds")),
+        *(Column("actual (median)", "figure", "duration_seconds"), Column("time saved", "figure", "duration_seconds")),
+        *(Column("trial"), Column("runs", "figure", optional=True), Column("inside")),
+        *(Column("decided by", "prose"), Column("asked by", optional=True)),
     )
-    rows = tuple(_decision(made) for made in latest(workload.decisions, newest))
-    return Table(columns, rows, "suggestions", left_out(workload.decisions, newest))
+    folded = [list(some) for _, some in groupby(workload.decisions, lambda made: not made.suggestion.changes or made)]
+    rows = tuple(map(_decision, latest(folded, newest)))
+    return Table(columns, rows, "suggestions", left_out(folded, newest))
 
 
-def _decision(made: ReviewedSuggestion) -> Row:
-    suggestion = made.suggestion
-    changes = [f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in suggestion.changes]
+def _decision(some: Sequence[ReviewedSuggestion]) -> Row:
+    """A suggestion, or several in turn that kept the values: one line, since nothing happened."""
+    newest, several = some[-1], some[1:]
+    suggestion, kind = newest.suggestion, f"{newest.suggestion.decision.kind}{f' {len(some)} times' if several else ''}"
+    compared, spent = sum(made.compared for made in some), [made.spent.before for made in some if made.spent]
     return (
-        *(suggestion.created_at, suggestion.suggestion_id, suggestion.decision.kind, ", ".join(changes)),
-        Span(made.fate, FATES.get(made.fate, "")),
-        decider(suggestion.decision.decided_by),
-        estimate(suggestion.next.duration_seconds),
-        *(or_empty(made.actual.median), _saved_by(made), made.runs or ""),
-        f"{made.inside} of {made.compared}" if made.compared else "",
-        made.asked_by,
+        *(suggestion.created_at, suggestion.suggestion_id, kind, before_after.changes(suggestion)),
+        "" if several else Span(newest.fate, FATES.get(newest.fate, "")),
+        *(("", "") if several else (estimate(suggestion.next.duration_seconds), or_empty(newest.actual.median))),
+        Cell(-sum(spent), "duration_seconds", emphasis="bad" if sum(spent) > 0 else "") if spent else "",
+        *(before_after.taught(suggestion, newest.spent), sum(made.runs for made in some) or ""),
+        f"{sum(made.inside for made in some)} of {compared}" if compared else "",
+        ", ".join(dict.fromkeys(decider(made.suggestion.decision.decided_by) for made in some)),
+        ", ".join(dict.fromkeys(made.asked_by for made in some if made.asked_by)),
     )
-
-
-def _saved_by(made: ReviewedSuggestion) -> Cell | str:
-    if made.beyond_seconds is None:
-        return ""
-    return Cell(-made.beyond_seconds, "duration_seconds", emphasis="bad" if made.beyond_seconds > 0 else "")
-
-
-def return_on_trials(workload: WorkloadReview) -> str:
-    """What all trials took, against what they brought: the runs with values that were kept, or gone back to."""
-    beyond: dict[bool, float] = {True: 0.0, False: 0.0}
-    known = [made for made in workload.decisions if made.beyond_seconds is not None]
-    for made in known:
-        beyond[made.suggestion.decision.kind == "trial"] += made.beyond_seconds or 0.0
-    trials = sum(made.runs for made in known if made.suggestion.decision.kind == "trial")
-    if not trials:
-        return ""
-    cost, brought = (numbers.duration(abs(beyond[kind])) for kind in (True, False))
-    took = f"{numbers.counted(trials, 'run')} of trials {'cost' if beyond[True] > 0 else 'saved'} {cost}"
-    return f"{took}; the runs with what was learnt {'saved' if beyond[False] <= 0 else 'cost'} {brought}."
-
-
-def _front(workload: WorkloadReview, newest: int | None) -> Table:
-    front = workload.front
-    given = in_order(name for point in front.points for name in point.parameters)
-    columns = (
-        *(Column(names.short(name), "figure", name) for name in given),
-        *(Column(names.heading(name), "figure", name) for name in front.quantities),
-        *(Column("runs", "figure"), Column("failed", "figure"), Column("front")),
-    )
-    rows = tuple(
-        (
-            *(or_empty(point.parameters.get(name)) for name in given),
-            *(or_empty(point.values[name]) for name in front.quantities),
-            *(point.runs, point.failed, Span("yes", "good") if point.on_front else "no"),
-        )
-        for point in front.points[:newest]
-    )
-    return Table(columns, rows, "front", "Medians of the runs that ended well, by configuration")
 
 
 def _runs(workload: WorkloadReview, newest: int | None) -> Iterator[Block]:
@@ -276,23 +197,8 @@ def _learning(review: Review) -> Iterator[Block]:
     yield f"Where no user decides: {review.decides}."
     if not log.learnt:
         yield "The agent has learnt nothing from these runs: `jpo learn` was never run here, or torch was missing."
-    yield _records(log.learnt, "learnt", "What it took in, newest first", review.newest)
-    yield _records(log.tested, "tests", "Its release tests, newest first", review.newest)
-
-
-def _records(records: Sequence[AuditRecord], name: str, caption: str, newest: int | None) -> Table:
-    columns = (
-        *(Column("record", "figure"), Column("time (UTC)", quantity="moment"), Column("kind"), Column("workload", "key")),
-        *(Column("what", "prose"), Column("by", "prose")),
-    )
-    rows = tuple(
-        (
-            *(record.number, record.at, record.kind, str(record.identity or "")),
-            *(audit.in_words(record.kind, record.data), audit.maker(record.data)),
-        )
-        for record in latest(records, newest)
-    )
-    return Table(columns, rows, name, caption)
+    yield audit.table(latest(log.learnt, review.newest), "learnt", "What it took in, newest first")
+    yield audit.table(latest(log.tested, review.newest), "tests", "Its release tests, newest first")
 
 
 def _audit(review: Review) -> Iterator[Block]:
@@ -317,4 +223,4 @@ def _audit(review: Review) -> Iterator[Block]:
     yield Table((Column("kind"), Column("records", "figure")), counts, "kinds", "Records")
     if "forgotten" in log.kinds:
         yield Note("", "old runs or their time series were deleted, as [store] says: all figures are of what is still on record")
-    yield _records(log.notable, "notable", "Refusals, conflicts, rollbacks and deletions, newest first", review.newest)
+    yield audit.table(latest(log.notable, review.newest), "notable", "Refusals, conflicts, rollbacks and deletions, newest first")

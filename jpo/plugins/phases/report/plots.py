@@ -12,7 +12,7 @@ import numpy as np
 from jpo.plugins.phases.chain import Ints, entries
 from jpo.plugins.phases.table import in_units
 from jpo.plugins.phases.traces import Traces
-from jpo.report.plots.picture import save
+from jpo.report.plots.picture import dress, save
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:
@@ -89,4 +89,4 @@ def _colours(palette: str, k: int) -> Sequence[tuple[float, float, float, float]
 def _plain(axes: Axes, title: str, label: str) -> None:
     axes.set_ylabel(label)
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)
-    axes.spines[["top", "right"]].set_visible(False)
+    dress(axes)

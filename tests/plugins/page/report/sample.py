@@ -26,7 +26,6 @@ CHECK = SlaCheck("time_max", 60.0, "ok")
 LINES = [compare("duration_seconds", [80.0, 90.0, 100.0], [50.0, 51.0, 52.0], more_is_better=False, seed=0)]
 WORKLOAD = WorkloadReview(
     identity=DIGITS,
-    since=100.0,
     saved=(
         Saved("duration_seconds", 90.0, 3, 2, 1, 59.0, Interval(31.0, 20.0, 42.0)),
         Saved("cost_usd", None, 0, 0, 0, 0.0, None),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from plugins.page.report.sample import REVIEW, WORKLOAD
 
 from jpo.history.figures import spread
+from jpo.optimizer.before_and_after import Spent
 from jpo.plugins.page.report.answer import answer
 from jpo.plugins.page.savings import Saved
 from jpo.records import Interval
@@ -15,8 +16,9 @@ from jpo.report.document import spans
 DEARER = replace(
     WORKLOAD,
     saved=(Saved("duration_seconds", 90.0, 3, 2, 1, 290.0, Interval(-200.0, -260.0, -140.0)), WORKLOAD.saved[1]),
-    decisions=(replace(WORKLOAD.decisions[0], beyond_seconds=180.0),),
+    decisions=(replace(WORKLOAD.decisions[0], spent=Spent(180.0, None, None, 2)),),
 )
+UNTUNED = replace(WORKLOAD, change=replace(WORKLOAD.change, first_change=None))
 
 
 def said(*workloads: object) -> str:
@@ -31,7 +33,7 @@ def test_what_jpo_brought_is_one_sentence() -> None:
 def test_a_loss_is_said_with_its_reason_and_what_to_do() -> None:
     text = said(WORKLOAD, DEARER)
     assert text.startswith("2 jobs tuned.")
-    assert "1 of them takes more than before: digits/cnn/pytorch (most of it, 3m 00s, by" in text
+    assert "1 of them takes more than before: digits/cnn/pytorch (3m 00s of it by trial batch" in text
     assert "`jpo rollback s1` puts the values from before back" in text
     assert [part.emphasis for part in spans(answer(replace(REVIEW, workloads=[DEARER])))][-1] == "bad"
 
@@ -56,5 +58,26 @@ def test_a_loss_that_chance_could_explain_is_none() -> None:
     assert "more than before" not in said(unclear)
 
 
+def test_a_change_is_charged_with_the_nights_that_kept_its_values() -> None:
+    made = WORKLOAD.decisions[0]
+    kept = replace(made, suggestion=replace(made.suggestion, suggestion_id="s2", changes=()), spent=Spent(60.0, 0.0, 1.0, 1))
+    assert "(4m 00s of it by trial batch" in said(replace(DEARER, decisions=(*DEARER.decisions, kept)))
+
+
+def test_what_is_not_tuned_and_what_is_not_known_is_said() -> None:
+    unknown = replace(WORKLOAD, saved=[replace(saved, saved=None) for saved in WORKLOAD.saved])
+    review = replace(REVIEW, workloads=(unknown, UNTUNED), saved={"duration_seconds": None})
+    assert "".join(part.text for part in spans(answer(review))).startswith(
+        "1 of 2 jobs tuned. What that saved is unknown: too few"
+    )
+
+
 def test_without_a_change_it_says_so() -> None:
-    assert said(replace(WORKLOAD, since=None)) == "JPO changed nothing yet."
+    assert said(UNTUNED) == "JPO changed nothing yet."
+
+
+def test_the_largest_loss_comes_first() -> None:
+    worse = Saved("duration_seconds", 90.0, 3, 2, 1, 990.0, Interval(-900.0, -960.0, -840.0))
+    other = replace(DEARER, identity=replace(DEARER.identity, model="worse"), saved=(worse, DEARER.saved[1]))
+    text = said(DEARER, other)
+    assert text.index("digits/worse/pytorch") < text.index("digits/cnn/pytorch")
