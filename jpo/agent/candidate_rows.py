@@ -38,6 +38,12 @@ def logs_of(candidates: Candidates) -> Floats:
     return np.log(np.maximum(candidates.values, 1e-9))
 
 
+def nearest(candidates: Candidates, goal: int, rows: Bools, expected: Floats) -> int:
+    """Of these rows, (K,), the one nearest to another by the ratios of its values; of equally near ones the one of least cost."""
+    logs = logs_of(candidates)
+    return int(np.lexsort((expected, np.abs(logs - logs[goal]).sum(axis=1), ~rows))[0])
+
+
 def base_row(candidates: Candidates, reference: int | None) -> int:
     """Row against whose validation loss a model is worse: the values before the agent's first change, or (None) today's."""
     return candidates.current if reference is None else reference

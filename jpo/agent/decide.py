@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent import reasons
-from jpo.agent.candidate_rows import least, logs_of
+from jpo.agent.candidate_rows import least, nearest
 from jpo.agent.policy_override import override_note
 from jpo.agent.preference import NEARLY_NOTHING
 from jpo.agent.problem import Problem
@@ -112,6 +112,9 @@ def chosen(problem: Problem, pick: Pick) -> tuple[int, str]:
 def _confidence(problem: Problem, choice: int) -> float:
     """Chance of what the answer claims."""
     comparison, kind = problem.comparison, problem.exploration.kind(choice)
+    if choice == problem.exploration.step_back:
+        kept = comparison.p_loss_kept
+        return min(float((1 - problem.belief.p_fail[choice]) * (1.0 if kept is None else kept[choice])), MOST)
     if kind != "kept":
         return float((comparison.p_safe if kind == "trial" else comparison.p_better)[choice])
     may_run = problem.open_rows & problem.belief.tried if problem.boldness.explore == "off" else problem.open_rows
@@ -149,12 +152,10 @@ def way_back(problem: Problem) -> int:
     least instead went on failing for 4 to 7 nights: of host memory, the simulated jobs know nothing.
     """
     candidates, belief, expected = problem.candidates, problem.belief, problem.acquisition.expected
-    logs = logs_of(candidates)
     well = problem.comparison.known_to_end_well
     goal = least(expected, well if well.any() else belief.runs > 0)
-    apart = np.abs(logs - logs[goal]).sum(axis=1)  # (K,)
-    failing = belief.only_failed | problem.comparison.often_failing
-    return int(np.lexsort((expected, apart, failing, ~candidates.admissible))[0])
+    ends_well = candidates.admissible & ~(belief.only_failed | problem.comparison.often_failing)
+    return nearest(candidates, goal, ends_well if ends_well.any() else candidates.admissible, expected)
 
 
 def least_loss_among_equals(problem: Problem, allowed: Bools, choice: int) -> int:

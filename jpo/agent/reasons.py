@@ -108,7 +108,9 @@ def _choice(problem: Problem, choice: int, by: str) -> Iterator[Note]:
         (changed,) = np.nonzero(values[choice] != values[problem.candidates.current])
         value_ran = len(changed) == 1 and (values[tried, changed[0]] == values[choice, changed[0]]).any()
         company = " with the other values of today" if value_ran else ""
-        yield Note("JPO-I604", f"{name} was not run yet{company}")
+        back = problem.exploration.way_back_to if choice == problem.exploration.step_back else None
+        way = "" if back is None else f"; it comes nearest to {name_of(problem.candidates, back)}, which ended well"
+        yield Note("JPO-I604", f"{name} was not run yet{company}{way}")
         if problem.leeway.exploration_runs_left:
             yield Note("JPO-I626", "it is tried because you asked for trials: it is the most informative of what is left")
         models, floor = models_of(problem.candidates), problem.comparison.quality_floor

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -152,10 +153,12 @@ def _inside(points: Floats, surfaces: Surfaces) -> float:
 def fit_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
     """Surfaces fitted to other workloads' runs that ended well, in one `Surfaces` for all that have the given parameters.
 
-    Ridge regression; a job with few runs gets a polynomial that is almost flat.
+    Ridge regression. A job that ran fewer configurations than a polynomial has coefficients gives none: it would be almost flat,
+    and say of everything untried that it makes no difference (docs/decisions/0115).
     """
     timed = [run for run in runs if run.ended_well and run.outcome.duration_seconds]
-    fitted = [_fit(job, tuple(names)) for job in informative_jobs(timed, names)]
+    coefficients = math.comb(len(names) + DEGREE, DEGREE)
+    fitted = [_fit(job, tuple(names)) for job in informative_jobs(timed, names, more_than=coefficients)]
     if not fitted or not names:
         return []
     low, high = np.min([surface.low for surface in fitted], axis=0), np.max([surface.high for surface in fitted], axis=0)
@@ -163,13 +166,13 @@ def fit_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
     return [Surfaces(tuple(names), low, high, time, loss, TRUST_IN_OWN, np.concatenate([surface.weights for surface in fitted]))]
 
 
-def informative_jobs(runs: Sequence[Run], names: Sequence[str]) -> list[list[Run]]:
-    """Runs by workload, of those workloads that have all of these parameters and enough configurations to fit a surface."""
+def informative_jobs(runs: Sequence[Run], names: Sequence[str], *, more_than: int = 3) -> list[list[Run]]:
+    """Runs by workload, of those workloads that have all of these parameters, and ran more than so many configurations."""
     jobs: dict[Identity, list[Run]] = {}
     for run in runs:
         if set(names) <= run.parameters.keys():
             jobs.setdefault(run.identity, []).append(run)
-    return [job for job in jobs.values() if len({values_of(run, names) for run in job}) >= _FEWEST]
+    return [job for job in jobs.values() if len({values_of(run, names) for run in job}) > more_than]
 
 
 def _fit(runs: Sequence[Run], names: tuple[str, ...]) -> Surfaces:
@@ -178,7 +181,7 @@ def _fit(runs: Sequence[Run], names: tuple[str, ...]) -> Surfaces:
     seconds = np.array([run.outcome.duration_seconds for run in runs], dtype=np.float64)
     losses = np.array([run.outcome.val_loss if (run.outcome.val_loss or 0) > 0 else np.nan for run in runs], dtype=np.float64)
     time, loss = _ridge(features, np.log(seconds)), _ridge(features, np.log(losses))
-    weight = max(len(runs) - features.shape[1], 1) / len(runs)  # the share that the coefficients have not used up
+    weight = 1 - features.shape[1] / len(runs)  # the share that the coefficients have not used up
     return Surfaces(names, points.min(axis=0), points.max(axis=0), time[None], loss[None], TRUST_IN_OWN, np.array([weight]))
 
 

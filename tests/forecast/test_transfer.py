@@ -116,12 +116,13 @@ def test_surfaces_over_other_parameters_are_not_recalled() -> None:
 
 
 def test_a_job_of_few_runs_weighs_less_than_one_of_many() -> None:
-    """A cubic of one parameter has four coefficients: four runs are all used up for them."""
-    few, many = fit_surfaces(job("a", -0.5, GRID[:4]), ("batch_size",)), fit_surfaces(job("b", -0.5, GRID * 6), ("batch_size",))
-    assert few[0].weights == pytest.approx([0.25])
+    """A cubic of one parameter has four coefficients: four configurations are all used up for them."""
+    few, many = fit_surfaces(job("a", -0.5, GRID[:5]), ("batch_size",)), fit_surfaces(job("b", -0.5, GRID * 6), ("batch_size",))
+    assert few[0].weights == pytest.approx([0.2])
     assert many[0].weights == pytest.approx([32 / 36])
+    assert fit_surfaces(job("a", -0.5, GRID[:4] * 9), ("batch_size",)) == []
     rows = candidates(("batch_size",), (32,), (256,))
-    steep = [*job("a", -1.0, GRID[:4]), *job("b", 0.0, GRID * 6), *job("c", 0.0, GRID * 6)]
+    steep = [*job("a", -1.0, GRID[:5]), *job("b", 0.0, GRID * 6), *job("c", 0.0, GRID * 6)]
     transferred = transfer_surfaces(fit_surfaces(steep, ("batch_size",)), rows, 0)
     assert transferred is not None
     assert transferred.draws.log_time.mean(axis=0)[1] > -0.8 * math.log(8) / 3  # an equal share would be a third
@@ -154,7 +155,7 @@ def test_a_loss_that_was_never_measured_leaves_only_small_residuals() -> None:
 @pytest.mark.parametrize(("batches", "loss"), [([32.0] * 9, 0.5), ([0.0, -5.0, 1e300, 1e-300], -1.0), (GRID, 1e300)])
 def test_strange_jobs_give_finite_surfaces(batches: list[float], loss: float) -> None:
     runs = [*job("a", 0.0, batches, loss, cpus=4), *job("b", 0.0, GRID, loss, cpus=4), *job("c", -0.1, GRID, None, cpus=4)]
-    surfaces = fit_surfaces(runs, ("batch_size", "cpus"))
+    surfaces = fit_surfaces(runs, ("batch_size",))
     transferred = transfer_surfaces(surfaces, candidates(("batch_size", "cpus"), (32, 4), (64, 4)), 0)
     assert transferred is not None
     assert np.isfinite(transferred.draws.log_time).all()

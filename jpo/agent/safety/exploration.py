@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import clearly_better
-from jpo.agent.candidate_rows import least
+from jpo.agent.candidate_rows import least, nearest
 from jpo.agent.safety.confidence import LIKELIER, p_nothing_better
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.agent.safety.risk import FAR_DEARER, WORSE, chance_of_harm
@@ -49,21 +49,48 @@ class Exploration:
     @cached_property
     def allowed(self) -> Bools:
         """Rows that may be run next. Where no rule leaves any, since today's values may not stay, something must be run: what
-        ended well before, or else the row of least risk; where only what was measured may be, the best of that, though it be not
-        admissible.
+        ended well before, or else a step back to it; where only what was measured may be, the best of that, admissible or not.
         """
-        allowed = self.open_rows
-        for _, taken in self.taken:
-            allowed = allowed & ~taken
-        if allowed.any():
-            return allowed
+        if self.left.any():
+            return self.left
         if self.rules == (MEASURED,):
             return self.is_row(self.known_best)
-        rows = self.open_rows if self.open_rows.any() else self.comparison.candidates.admissible
-        well = rows & (self.comparison.belief.runs > 0)
-        rows = well if well.any() else rows
+        if self.step_back is not None:
+            return self.is_row(self.step_back)
+        well = self.may_run & (self.comparison.belief.runs > 0)
+        rows = well if well.any() else self.may_run
         risk = self.comparison.weighed.p_worse_today
         return np.asarray(rows & (risk <= risk.min(where=rows, initial=1.0)))
+
+    @cached_property
+    def left(self) -> Bools:
+        """Rows that the rules leave."""
+        left = self.open_rows
+        for _, taken in self.taken:
+            left = left & ~taken
+        return left
+
+    @property
+    def may_run(self) -> Bools:
+        """Rows that nothing holds; where all are held, all that the guard lets through."""
+        return self.open_rows if self.open_rows.any() else self.comparison.candidates.admissible
+
+    @cached_property
+    def step_back(self) -> int | None:
+        """Where today's values may not stay, no rule leaves anything, and `way_back_to` is more than one step away: the row that
+        comes nearest to it. None: nothing of this.
+        """
+        goal = self.way_back_to
+        if self.may_stay or self.left.any() or goal is None or self.may_run[goal]:
+            return None
+        return nearest(self.comparison.candidates, goal, self.may_run, self.acquisition.expected)
+
+    @property
+    def way_back_to(self) -> int | None:
+        """The row of least expected cost, besides today's, that ended well and is likelier than not to keep the loss."""
+        kept, others = self.comparison.p_loss_kept, self.others & (self.comparison.belief.runs > 0)
+        well = others if kept is None else others & (kept >= LIKELIER)
+        return least(self.acquisition.expected, well) if well.any() else None
 
     @property
     def rules(self) -> tuple[RunRule, ...]:
@@ -89,7 +116,7 @@ class Exploration:
         """What running a row would be."""
         if row == self.now:
             return "kept"
-        if self.comparison.belief.runs[row]:
+        if self.comparison.belief.runs[row] or row == self.step_back:
             return "return"
         return "improvement" if self.likely_better[row] else "trial"
 

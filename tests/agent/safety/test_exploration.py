@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from jpo.agent.decide import decide
+from jpo.agent.safety.confidence import MOST
 from jpo.agent.safety.exploration import ASKED_FOR, MEASURED, RULES, WITHIN_BUDGET
 from jpo.agent.safety.vetoes import Veto
 from jpo.records import Candidates, Preference
@@ -231,6 +233,19 @@ def test_where_today_may_not_stay_and_no_rule_leaves_anything_it_is_what_ended_w
     assert known.allowed.tolist() == [False, True, False]
     unknown = safe(elsewhere, belief(logs((0.1, 0.1, 0.1, 0.2), WORSE)))
     assert unknown.allowed.tolist() == [False, True, False], "nothing ended well: the row of least risk"
+
+
+def test_where_what_ended_well_is_out_of_reach_it_is_the_step_that_comes_nearest_to_it(grid, belief):
+    """Batch size 512 (today's) may not stay, 32 ended well and is more than one step away."""
+    steps = grid((512, 32, 128, 256, 1024), admissible=(False, False, True, True, True))
+    dearer = logs((0.5,) * 4, (0.6,) * 4, (0.2,) * 4, (0.1,) * 4)
+    problem = safe(steps, belief(dearer, runs=(1, 1, 0, 0, 0), failures=(0,) * 5))
+    assert problem.allowed.tolist() == [False, False, True, False, False]
+    found = decide(problem, None, 2)
+    assert (found.kind, found.confidence) == ("return", MOST), "it claims to end well, not to be cheaper"
+    assert "it comes nearest to batch_size 32, which ended well" in found.reasons[0].text
+    nothing_to_go_back_to = safe(steps, belief(dearer, runs=(1, 0, 0, 0, 0), failures=(0,) * 5))
+    assert nothing_to_go_back_to.exploration.step_back is None
 
 
 def test_values_that_ended_well_may_be_used_where_todays_only_failed(grid, belief):
