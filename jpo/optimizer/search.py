@@ -1,7 +1,8 @@
 """What a search knows of its candidates: a first step, and from two runs on a Gaussian process over what they measured.
 
 The first step is the belief's where time or cost matter, of which it has physics, else to the middle. Later the belief says what
-fails: of losses it is too sure, and its expected improvement, alone or mixed in, left more of the way (decision 0113).
+fails, and that the less the more runs end well: of failures and losses it is too sure, and its expected improvement, alone or
+mixed in, left more of the way (decision 0114).
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def search_values(comparison: Comparison, runs: Sequence[Run], horizon_runs: int
     mean, sd = fit(points[rows], knobs, values, seed=0).at(points)
     best = least(mean.mean(axis=0), ended_well)
     so_far = mean[:, np.flatnonzero(ended_well)].min(axis=1, keepdims=True)
-    gain = expected_improvement(mean, sd, so_far).mean(axis=0) * (1 - belief.p_fail)
+    ended = [run.ended_well for run in runs if run.status is not RunStatus.STOPPED]
+    fails = belief.p_fail * (1 + ended.count(False)) / (1 + len(ended))
+    gain = expected_improvement(mean, sd, so_far).mean(axis=0) * (1 - fails)
     return SearchValues(gain, best, len(runs), horizon_runs)
 
 
