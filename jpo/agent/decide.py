@@ -113,8 +113,7 @@ def _confidence(problem: Problem, choice: int) -> float:
     """Chance of what the answer claims."""
     comparison, kind = problem.comparison, problem.exploration.kind(choice)
     if choice == problem.exploration.step_back:
-        kept = comparison.p_loss_kept
-        return min(float((1 - problem.belief.p_fail[choice]) * (1.0 if kept is None else kept[choice])), MOST)
+        return min(float(problem.exploration.p_ends_kept[choice]), MOST)
     if kind != "kept":
         return float((comparison.p_safe if kind == "trial" else comparison.p_better)[choice])
     may_run = problem.open_rows & problem.belief.tried if problem.boldness.explore == "off" else problem.open_rows

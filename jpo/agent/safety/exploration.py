@@ -78,19 +78,25 @@ class Exploration:
     @cached_property
     def step_back(self) -> int | None:
         """Where today's values may not stay, no rule leaves anything, and `way_back_to` is more than one step away: the row that
-        comes nearest to it. None: nothing of this.
+        comes nearest to it, of those that are likelier than not to end well with the loss kept. None: nothing of this.
         """
-        goal = self.way_back_to
-        if self.may_stay or self.left.any() or goal is None or self.may_run[goal]:
+        goal, rows = self.way_back_to, self.may_run
+        if self.may_stay or self.left.any() or goal is None or rows[goal]:
             return None
-        return nearest(self.comparison.candidates, goal, self.may_run, self.acquisition.expected)
+        likely = rows & (self.p_ends_kept >= LIKELIER)
+        return nearest(self.comparison.candidates, goal, likely if likely.any() else rows, self.acquisition.expected)
 
     @property
     def way_back_to(self) -> int | None:
-        """The row of least expected cost, besides today's, that ended well and is likelier than not to keep the loss."""
-        kept, others = self.comparison.p_loss_kept, self.others & (self.comparison.belief.runs > 0)
-        well = others if kept is None else others & (kept >= LIKELIER)
+        """The row of least expected cost, besides today's, that ended well and is likelier than not to do so, its loss kept."""
+        well = self.others & (self.comparison.belief.runs > 0) & (self.p_ends_kept >= LIKELIER)
         return least(self.acquisition.expected, well) if well.any() else None
+
+    @property
+    def p_ends_kept(self) -> Floats:
+        """Chance to end well with the loss kept, as far as there is a floor."""
+        kept = self.comparison.p_loss_kept
+        return (1 - self.comparison.belief.p_fail) * (1.0 if kept is None else kept)
 
     @property
     def rules(self) -> tuple[RunRule, ...]:
