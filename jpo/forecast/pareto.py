@@ -6,12 +6,10 @@ All objectives are minimised; negate those that are to be maximised, the referen
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from jpo.records import Bools, Floats, Ints
+from jpo.records import Bools, Floats, Ints
 
 
 def non_dominated(points: Floats) -> Bools:
