@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +13,7 @@ from jpo.advisor.space import NumberedSpace
 from jpo.agent.action import Allowed, propose_candidates
 from jpo.cost import Prices, log_rate
 from jpo.optimizer.search import best_of
-from jpo.records import RESOURCES, Candidates, Parameters, Preference, Run
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import RESOURCES, Candidates, Floats, Parameters, Preference, Run
 
 LARGEST = 2500
 """Most configurations of a space that is weighed whole; from a larger one, moves around the best known ones are taken."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +15,7 @@ from jpo.agent.candidate_rows import least
 from jpo.agent.horizon import UNTOLD
 from jpo.agent.preference import FAILURE_CHARGE, scalarise
 from jpo.agent.safety.risk import chance_of_harm
-
-if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, Floats, Preference
+from jpo.records import Belief, Bools, Candidates, Floats, Preference
 
 WORTH = 0.1
 """Least saving over the horizon, in runs of the incumbent, for which a trial is worth it, or to depart from the rule. Against 0:

@@ -10,16 +10,14 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.search.scattered import scattered
 from jpo.records import PARAMETERS, SAME, WHOLE, Candidates, Parameters, Run, Terms, Word, in_order, same
 
-if TYPE_CHECKING:
-    Rate = Callable[[Parameters], float]
-    Row = tuple[float, ...]
+Rate = Callable[[Parameters], float]
+Row = tuple[float, ...]
 
 FACTORS: Mapping[str, tuple[float, ...]] = {
     "learning_rate": tuple(10 ** (i / 4) for i in range(-4, 5)),  # quarter decades, one decade to each side

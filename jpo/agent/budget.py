@@ -6,16 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from jpo.agent.preference import FAILURE_CHARGE
 from jpo.agent.reward import objective, reward_vector
-from jpo.records import Parameters, Preference, Run, same
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import Floats, Parameters, Preference, Run, same
 
 REFERENCES = 3
 """Newest runs that say what values cost, and stand as evidence for it: few, since jobs drift."""

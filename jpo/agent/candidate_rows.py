@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
-from jpo.records import RESOURCES, SAME, Parameters
+from jpo.records import RESOURCES, SAME, Bools, Candidates, Floats, Ints, Parameters, Run
 from jpo.wording import numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from jpo.records import Bools, Candidates, Floats, Ints, Run
 
 
 def least(values: Floats, rows: Bools) -> int:

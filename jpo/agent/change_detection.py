@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from jpo.records import Belief, Run
+from jpo.records import Belief, Run
 
 ALLOWANCE = 0.5
 """Standard deviations per run that are forgiven: the chart is fastest for a lasting shift of twice as much."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,12 +16,9 @@ from jpo.agent.candidate_rows import base_row
 from jpo.agent.preference import LOSS_TOLERANCE
 from jpo.agent.safety.confidence import p_claim, p_loss_worse
 from jpo.agent.safety.failing import known_to_end_well, often_failing
+from jpo.agent.safety.promise import Promise
 from jpo.agent.safety.risk import WORSE
-from jpo.records import CALIBRATED
-
-if TYPE_CHECKING:
-    from jpo.agent.safety.promise import Promise
-    from jpo.records import Belief, Bools, Calibration, Candidates, Floats, Preference
+from jpo.records import CALIBRATED, Belief, Bools, Calibration, Candidates, Floats, Preference
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,17 +8,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.acquisition import AcquisitionValues
 from jpo.agent.change_detection import Chart
 from jpo.agent.horizon import horizon
-
-if TYPE_CHECKING:
-    from jpo.agent.acquisition import AcquisitionValues
-    from jpo.agent.safety.queue_waits import QueueWaits
-    from jpo.records import Belief, Floats, Run
+from jpo.agent.safety.queue_waits import QueueWaits
+from jpo.records import Belief, Floats, Run
 
 
 @dataclass(frozen=True, slots=True)

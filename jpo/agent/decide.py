@@ -13,28 +13,23 @@ Source of `safe`: Wu et al., "Conservative Bandits", ICML 2016 (explore only wha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent import reasons
 from jpo.agent.candidate_rows import least, nearest
+from jpo.agent.policy import Policy
 from jpo.agent.policy_override import override_note
 from jpo.agent.preference import NEARLY_NOTHING
 from jpo.agent.problem import Problem
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_nothing_better
 from jpo.agent.search.search_values import SearchValues, search_note
 from jpo.agent.state import observe
-from jpo.records import Decision, Note, RuleApplied
+from jpo.records import Bools, Decision, Note, PolicyName, RuleApplied
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from jpo.agent.policy import Policy
-    from jpo.records import Bools, PolicyName
-
-    Pick = Callable[[Bools], int]
+Pick = Callable[[Bools], int]
 
 
 BEST = "the best that is likely to be better"

@@ -13,25 +13,21 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jpo.agent.acquisition import WORTH
 from jpo.agent.sealed import seal, unseal, widened_to_schema
-from jpo.agent.state import OWN, SCHEMA, WIDTH, WITHOUT_PHASES, WITHOUT_QUEUE
+from jpo.agent.state import OWN, SCHEMA, WIDTH, WITHOUT_PHASES, WITHOUT_QUEUE, Features
 from jpo.errors import StoreError
 from jpo.files.reading import contents
+from jpo.records import Bools, Floats, PolicyName
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from jpo.agent.state import Features
-    from jpo.records import Bools, Floats, PolicyName
-
-    Weights = Mapping[str, NDArray[np.float32]]
-    Shapes = Mapping[str, tuple[int, ...]]
-    Judge = Callable[["Policy", Features, Bools], Floats]
+Weights = Mapping[str, NDArray[np.float32]]
+Shapes = Mapping[str, tuple[int, ...]]
+Judge = Callable[["Policy", Features, Bools], Floats]
 
 FORMAT = "jpo policy 3"
 HIDDEN = 64

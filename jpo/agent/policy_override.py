@@ -4,20 +4,15 @@ installation before showed; else by what practice on simulated jobs taught.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from jpo.agent.candidate_rows import least
+from jpo.agent.policy import Policy
 from jpo.agent.preference import NEARLY_NOTHING
+from jpo.agent.problem import Problem
 from jpo.agent.state import observe
-from jpo.records import Note
+from jpo.records import Bools, Note
 from jpo.wording import numbers
-
-if TYPE_CHECKING:
-    from jpo.agent.policy import Policy
-    from jpo.agent.problem import Problem
-    from jpo.records import Bools
 
 MORE_FAILURES, SLOWER = 0.05, 0.05
 """Least differences in probability, and in natural log of the objective, that are a reason, or named."""

@@ -4,12 +4,10 @@ so that 10% of time weighs as much as 10% of money, whatever the job's size."""
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from jpo.records import Floats, Preference
+from jpo.records import Floats, Preference
 
 LOSS_TOLERANCE = math.log(1.02)
 """A validation loss 2% above today's is within what two runs of one configuration differ by, and is not penalised."""

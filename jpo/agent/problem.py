@@ -15,11 +15,10 @@ from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.safety.confidence import LIKELIER
 from jpo.agent.safety.exploration import Exploration
 from jpo.agent.safety.vetoes import Veto, held
-from jpo.records import RuleApplied
+from jpo.records import Belief, Bools, Candidates, RuleApplied
 
 if TYPE_CHECKING:
     from jpo.agent.search.search_values import SearchValues
-    from jpo.records import Belief, Bools, Candidates
 
 
 @dataclass(frozen=True, eq=False)

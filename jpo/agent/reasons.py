@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
 from jpo.agent.acquisition import clearly_better
 from jpo.agent.candidate_rows import least, models_of, name_of
+from jpo.agent.problem import Problem
 from jpo.agent.safety import failing
 from jpo.agent.safety.distances import NEAR_A_MISS, NO_WAY_BACK
 from jpo.agent.safety.queue_waits import TOO_LATE, TOO_MUCH
 from jpo.agent.safety.vetoes import TOO_LITTLE_MEMORY
-from jpo.records import VAL_LOSS, Note
+from jpo.records import VAL_LOSS, Note, Quality
 from jpo.wording import numbers, qualities
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from jpo.agent.problem import Problem
-    from jpo.records import Quality
 
 OF_THE_MOMENT = (TOO_LATE, TOO_MUCH, NEAR_A_MISS, NO_WAY_BACK)
 """Codes of holds that another queue or another run may lift."""

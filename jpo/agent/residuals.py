@@ -13,15 +13,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.candidate_rows import row_of_run
-from jpo.records import Residuals, RunStatus
-
-if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, Draws, Floats, Run
+from jpo.records import Belief, Bools, Candidates, Draws, Floats, Residuals, Run, RunStatus
 
 MOVES = ("batch_size", "gpus", "cpus", "memory_gib", "learning_rate", "num_layers", "epochs")
 """Parameters in whose doublings against the reference the residuals are placed."""

@@ -11,14 +11,11 @@ that under every preference it costs FAILURE_CHARGE runs of the incumbent.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.preference import FAILURE_CHARGE, scalarise
-
-if TYPE_CHECKING:
-    from jpo.records import Floats, Outcome, Preference, Run
+from jpo.records import Floats, Outcome, Preference, Run
 
 WORST = 3.0
 """Regret is cut at three optimal runs: beyond, worse is equally to be avoided, and outliers would drown the critics."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
@@ -18,10 +19,7 @@ from jpo.agent.state import SCHEMA, SCHEMA_WITHOUT_PHASES, SCHEMA_WITHOUT_QUEUE,
 from jpo.errors import StoreError
 from jpo.files.reading import json_object
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Tensors = dict[str, NDArray[np.generic]]
+Tensors = dict[str, NDArray[np.generic]]
 
 SEAL = b"jpo-seal-sha256:"
 BLANK = b"0" * 64

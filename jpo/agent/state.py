@@ -10,21 +10,17 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from jpo.agent.acquisition import AcquisitionValues
 from jpo.agent.context import PhaseSummary, Usage
+from jpo.agent.problem import Problem
 from jpo.agent.safety.queue_waits import features_of
+from jpo.records import Bools, Candidates, Floats, Ints
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from jpo.agent.acquisition import AcquisitionValues
-    from jpo.agent.problem import Problem
-    from jpo.records import Bools, Candidates, Floats, Ints
-
-    Features = NDArray[np.float32]
+Features = NDArray[np.float32]
 
 _OWN: Mapping[str, Callable[[Problem], Floats | Bools | float]] = {
     "log expected cost": lambda p: np.log(p.acquisition.expected),

@@ -96,7 +96,7 @@ def _found(
         finding, remedy = f"{option.name} = {quoted(option.text)} has no unit", f"write e.g. {option.name} = 16Gi"
         raise UsageError(f"{file.place}:{option.line}", finding, remedy, code="JPO-E208")
     if not candidates and name not in (*PARAMETERS, *COUNTS):
-        raise _missing(name, file, names)
+        raise _missing(name, file)
     # Without those that another takes its value from: `lr`, where `learning_rate = %(lr)s`; and a count is 1 at least.
     origins = {option for reading, _ in tunable.values() for option in reading.chain[1:]}
     tunable = {o: found for o, found in tunable.items() if o not in origins and (not lenient or found[1] >= 1)}
@@ -164,7 +164,7 @@ def _number(name: str, option: IniOption, text: str, parse_value: ParseValue, pl
     return value
 
 
-def _missing(name: str, file: _File, names: OptionNames) -> UsageError:
+def _missing(name: str, file: _File) -> UsageError:
     """The error that jpo.toml declares a parameter of the team's own that the file does not have by its name."""
     here = [option.key for option in file.options if option.key.isprintable() and not set(option.key) & set('"\\')]
     near = [key for key in here if key.rpartition(".")[2].lower().replace("-", "_") == name]

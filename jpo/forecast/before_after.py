@@ -8,15 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from jpo.forecast.measurements import FEWEST, WIDEST
-from jpo.records import COVERAGE, HALF_WIDTH, Interval, share_interval
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import COVERAGE, HALF_WIDTH, Floats, Interval, share_interval
 
 RESAMPLES = 2000
 """Twice as many moved the bounds by less than 1% of the ratio."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,12 +20,9 @@ from jpo.forecast.evidence.loss import measured_losses
 from jpo.forecast.evidence.slope import slope_log_likelihood, slope_of
 from jpo.forecast.evidence.work import Work, work_of
 from jpo.forecast.measurements import CandidateRun, End, Measurements, by_end, measurements_of, runs_at_candidates
+from jpo.forecast.transfer import TransferredSurfaces
 from jpo.forecast.weights import effective_share, flattening, log_mean_exp, softmax
-from jpo.records import Belief, Candidates, Draws, Run
-
-if TYPE_CHECKING:
-    from jpo.forecast.transfer import TransferredSurfaces
-    from jpo.records import Bools, Floats, Ints
+from jpo.records import Belief, Bools, Candidates, Draws, Floats, Ints, Run
 
 LEAST_SHARE = 0.05
 """The likelihood is flattened until at least this share of the particles counts: no forecast depends on a handful of jobs."""

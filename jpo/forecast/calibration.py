@@ -9,16 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.forecast.measurements import runs_at_candidates
 from jpo.forecast.predict import predict
-from jpo.records import Forecast, Interval, Outcome, TrackRecord
-
-if TYPE_CHECKING:
-    from jpo.records import Belief, Candidates, Interval, Run
+from jpo.records import Belief, Candidates, Forecast, Interval, Outcome, Run, TrackRecord
 
 QUANTITIES = ("duration_seconds", "val_loss")
 """Quantities that are watched, by the names of Forecast. A cost is a duration times a price, and as accurate as the duration."""

@@ -11,7 +11,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,10 +18,7 @@ from jpo.forecast.discrepancy import REACH
 from jpo.forecast.ensemble import VAGUE
 from jpo.forecast.evidence.duration import NOISE_RUNS
 from jpo.forecast.measurements import WIDEST, CandidateRun, Measurements, measurements_of, runs_at_candidates, within_reach
-from jpo.records import HALF_WIDTH, Candidates, Run, RunStatus
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import HALF_WIDTH, Candidates, Floats, Run, RunStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.forecast.measurements import Measurements
 from jpo.forecast.weights import flattened
-
-if TYPE_CHECKING:
-    from jpo.forecast.measurements import Measurements
-    from jpo.records import Candidates, Floats, Ints
+from jpo.records import Candidates, Floats, Ints
 
 _NU = 4.0
 """Degrees of freedom of the likelihood: heavy tails, so that one odd run does not rule out every job."""

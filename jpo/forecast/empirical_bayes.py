@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import Floats
 
 PARTS = 6
 """Number of equal parts into which the range of a latent is divided."""

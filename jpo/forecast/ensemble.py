@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from jpo.forecast.discrepancy import AdjustedParticles, Discrepancy, explained, short_of
-
-if TYPE_CHECKING:
-    from jpo.forecast.measurements import Measurements
-    from jpo.records import Floats
+from jpo.forecast.measurements import Measurements
+from jpo.records import Floats
 
 _REMAINDER = 0.03
 """sd of ln between a surface and the closest members: small, because their smooth residuals are drawn (transfer.py). With

@@ -7,14 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import SAME, Candidates, Outcome, Run, RunStatus
-
-if TYPE_CHECKING:
-    from jpo.records import Floats, Ints
+from jpo.records import SAME, Candidates, Floats, Ints, Outcome, Run, RunStatus
 
 _HALF_LIFE = 30.0
 """Runs after which a measurement counts half: jobs drift, but slowly."""

@@ -6,12 +6,10 @@ All objectives are minimised; negate those that are to be maximised, the referen
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from jpo.records import Bools, Floats, Ints
+from jpo.records import Bools, Floats, Ints
 
 
 def non_dominated(points: Floats) -> Bools:
@@ -69,14 +67,14 @@ def _volume(points: Floats, end: Floats) -> float:
     return float(sum(slices))
 
 
-def reference_beyond(points: Floats, margin: float = 0.1) -> Floats:
-    """The reference point beyond the worst value in each objective by a share of it, so that every point counts.
+def reference_beyond(points: Floats) -> Floats:
+    """The reference point beyond the worst value in each objective by a tenth of it, so that every point counts.
 
     `points`: shape (n, m) with n of at least 1, finite, smaller is better. The result has shape (m,). Where the worst is 0 it
     stays 0, and the hypervolume with it.
     """
     worst = points.max(axis=0)
-    reference: Floats = worst + margin * np.abs(worst)
+    reference: Floats = worst + 0.1 * np.abs(worst)
     return reference
 
 

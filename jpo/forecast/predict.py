@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.forecast.discrepancy import LOSS, TIME_TAU, Discrepancy
 from jpo.forecast.weights import quantiles
-from jpo.records import CALIBRATED, Belief, Calibration, Forecast, Interval
-
-if TYPE_CHECKING:
-    from jpo.records import Floats, Ints
+from jpo.records import CALIBRATED, Belief, Calibration, Floats, Forecast, Interval, Ints
 
 _INFLATION = 1.2
 """Factor on all intervals: on recorded jobs the belief was slightly too sure of itself."""

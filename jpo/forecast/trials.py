@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,11 +18,7 @@ from jpo.forecast.discrepancy import TIME_TAU
 from jpo.forecast.evidence.duration import NOISE
 from jpo.forecast.evidence.plausibility import OUTCOME_LIMITS
 from jpo.forecast.predict import NODES
-from jpo.records import HALF_WIDTH, Interval, Parameters, same
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
-
+from jpo.records import HALF_WIDTH, Floats, Interval, Parameters, same
 
 PER_DOUBLING = 0.015
 """Additional error of ln time per doubling of the work from trials to a full run: caches, throttling, slow nodes."""

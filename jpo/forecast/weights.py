@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import Floats
 
 
 def flattened(log_likelihood: Floats, least_share: float) -> Floats:

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from jpo.agent.policy import shipped_policy
-from jpo.agent.sealed import header_of, unseal_agent
+from jpo.agent.sealed import Tensors, header_of, unseal_agent
 from jpo.errors import StoreError, UsageError, words_of
 from jpo.history import AuditEvent, Store
 from jpo.history.following.followers import followers
@@ -29,7 +29,6 @@ from jpo.records import Identity, Known
 
 if TYPE_CHECKING:
     from jpo.agent.sac.learn import AgentState
-    from jpo.agent.sealed import Tensors
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,10 +26,7 @@ from jpo.optimizer.candidates import collect, weighed_runs
 from jpo.optimizer.prior import Prior, prior_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import after_runs
-from jpo.records import RESOURCES, Candidates, Known, PhaseNeeds, Residuals, Run, same
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import RESOURCES, Candidates, Floats, Known, PhaseNeeds, Residuals, Run, same
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -9,29 +9,23 @@ import math
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.acquisition import CLIP
-from jpo.agent.budget import Boldness
+from jpo.agent.budget import Boldness, Explore
 from jpo.agent.change_detection import Chart
-from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
+from jpo.agent.residuals import ResidualForecast, bent, joined, residual_forecast, residuals_of_job
 from jpo.agent.reward import OVERSPENT, failed_like, objective
 from jpo.forecast import posterior
 from jpo.forecast.belief import pick_jobs
 from jpo.learning.scenarios import SCENARIOS, Script, vectors_of
-from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Identity, Outcome, Preference, Run, RunStatus
+from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Floats, Identity, Outcome, Preference, Residuals, Run, RunStatus
 from jpo.simulate import draw_jobs
 from jpo.simulate.grids import random_candidates
 from jpo.simulate.installations import AS_SIMULATED, Installation, outside
 from jpo.simulate.runs import SimulatedRun, draw_noise
 from jpo.simulate.runs import observe as simulate_run
-
-if TYPE_CHECKING:
-    from jpo.agent.budget import Explore
-    from jpo.agent.residuals import ResidualForecast
-    from jpo.records import Floats, Residuals
 
 SIMULATED = Identity("simulated", "job", "simulated")
 FEW_PARTICLES = 64

@@ -12,7 +12,7 @@ from jpo.agent.alternatives.judges import OBJECTIVES
 from jpo.agent.alternatives.named import OF_FILES, as_named
 from jpo.agent.alternatives.steering import ACTIONS, HIDDEN, INPUTS, shared, steered_scores
 from jpo.agent.alternatives.steering import SHAPES as ACTOR
-from jpo.agent.policy import Policy, save_policy
+from jpo.agent.policy import Policy, Weights, save_policy
 from jpo.agent.reward import regret_reward
 from jpo.errors import UsageError
 from jpo.learning.continual import load_torch
@@ -21,7 +21,6 @@ from jpo.learning.practice import begin, step
 from jpo.records import NAMED_PREFERENCES, PolicyName, Track, silently
 
 if TYPE_CHECKING:
-    from jpo.agent.policy import Weights
     from jpo.agent.sac.box import BoxLearner
     from jpo.agent.sac.box_replay import BoxReplay
     from jpo.agent.sac.fork_replay import Practice

@@ -10,29 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.budget import BUDGET, Boldness
 from jpo.agent.candidate_rows import row_of_run, rows_of_run
-from jpo.agent.residuals import bent, residual_forecast
+from jpo.agent.policy import Policy
+from jpo.agent.residuals import ResidualForecast, bent, residual_forecast
 from jpo.agent.sac.fork_replay import Fork, Practice
+from jpo.agent.sac.replay_buffer import Transition
 from jpo.forecast import posterior
+from jpo.learning.experience import Experience
 from jpo.learning.forks import AHEAD, OUTSIDE, fork_at, practise_here
 from jpo.learning.job import PARTICLES, Job, Levels, hopeless
 from jpo.learning.practice import DecisionPoint, by_policy
 from jpo.learning.scenarios import Script
-from jpo.records import Draws
+from jpo.records import Candidates, Draws, Residuals, Run
 from jpo.simulate import Latents, draw_jobs, jobs_of
 from jpo.simulate.installations import draw_installation, outside
-
-if TYPE_CHECKING:
-    from jpo.agent.policy import Policy
-    from jpo.agent.residuals import ResidualForecast
-    from jpo.agent.sac.replay_buffer import Transition
-    from jpo.learning.experience import Experience
-    from jpo.records import Candidates, Residuals, Run
 
 FORKS_PER_RUN = 2
 """Truths drawn at each recorded run: two of five forks in the replay are then from the user's own states."""

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,13 +20,11 @@ from jpo.agent.comparison import Comparison
 from jpo.agent.context import ChangeWatch, Context, EarlierJobs, Usage, log_ratio, watched
 from jpo.agent.decide import by_rule
 from jpo.agent.horizon import UNTOLD
+from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.agent.state import Observation, observe
 from jpo.forecast import posterior
 from jpo.learning.job import Job, execute
-
-if TYPE_CHECKING:
-    from jpo.agent.policy import Policy
 
 BOUND = 4.0
 """Optima which a run counts at most where costs are compared: one ruinous job would outweigh a hundred others."""

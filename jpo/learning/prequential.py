@@ -11,15 +11,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
-from typing import TYPE_CHECKING
 
 from jpo.agent.policy import Policy
 from jpo.history import Store
-from jpo.records import HALF_WIDTH
+from jpo.records import HALF_WIDTH, Run, Suggestion
 from jpo.wording import numbers
-
-if TYPE_CHECKING:
-    from jpo.records import Run, Suggestion
 
 OVERRIDDEN, AS_THE_RULE = "JPO-I631", "JPO-I630"
 LAST = 200

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.reward import objective
-from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Preference
+from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Floats, Preference
 from jpo.simulate import draw_jobs
 from jpo.simulate.drift import batch_effect, draw_drift
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
 
 RUNS = 20
 """Runs of a job whose end is unknown, the reference included."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from jpo.agent.alternatives.named import policy_named
+from jpo.agent.budget import Explore
 from jpo.agent.policy import Policy, load_policy, shipped_policy
 from jpo.errors import StoreError
 from jpo.history import Store
 from jpo.learning.prequential import with_record
 from jpo.records import Known, Note, PolicyName
-
-if TYPE_CHECKING:
-    from jpo.agent.budget import Explore
 
 AGENT, POLICY = "agent", "policy"
 """Names under which the store keeps what learns, and what was tested last."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,10 +18,7 @@ from jpo.cost import Prices, outcome_of
 from jpo.forecast.measurements import FEWEST
 from jpo.history import RecordedRun, latest_start
 from jpo.history.figures import LARGEST, usual_values
-from jpo.records import Forecast, Parameters, Run, RunStatus, Suggestion, same
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import Floats, Forecast, Parameters, Run, RunStatus, Suggestion, same
 
 UNKNOWN = Forecast()
 NOTHING: Parameters = {}

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from heapq import nsmallest
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +14,7 @@ from jpo.agent.candidate_rows import rows_of
 from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.optimizer.request import Request
 from jpo.optimizer.search import best_of
-from jpo.records import VAL_LOSS, Candidates, Parameters, Quality, Run, same
-
-if TYPE_CHECKING:
-    from jpo.records import Ints
+from jpo.records import VAL_LOSS, Candidates, Ints, Parameters, Quality, Run, same
 
 MOST_RUNS = 300
 """Newest runs that are weighed: what was measured before them counts less than a thousandth (forecast/measurements.py)."""

@@ -8,7 +8,6 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,10 +27,7 @@ from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request
 from jpo.optimizer.search import search_values
 from jpo.optimizer.sla import promised
-from jpo.records import CALIBRATED, Belief, Calibration, Candidates, Known, Outcome, Parameters, PhaseNeeds, Run
-
-if TYPE_CHECKING:
-    from jpo.records import Bools
+from jpo.records import CALIBRATED, Belief, Bools, Calibration, Candidates, Known, Outcome, Parameters, PhaseNeeds, Run
 
 
 def problem_of(

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,11 +20,8 @@ from jpo.cost.sla import edge
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
-from jpo.records import USD, Belief, Candidates, Currency, Forecast, Interval
+from jpo.records import USD, Belief, Bools, Candidates, Currency, Floats, Forecast, Interval
 from jpo.wording import names, numbers
-
-if TYPE_CHECKING:
-    from jpo.records import Bools, Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -6,10 +6,8 @@ None (never zero). Times are unix seconds, ratios lie in 0..1, units are in the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from jpo.policies import POLICIES, TRAINED, PolicyName
-from jpo.records.arrays import CALIBRATED, Belief, Calibration, Candidates, Draws, Residuals
+from jpo.records.arrays import CALIBRATED, Belief, Bools, Calibration, Candidates, Draws, Floats, Ints, Residuals
 from jpo.records.contradictions import Contradictions, Reach, Stray
 from jpo.records.decisions import (
     COVERAGE,
@@ -83,6 +81,3 @@ from jpo.records.workloads import (
     in_order,
     same,
 )
-
-if TYPE_CHECKING:
-    from jpo.records.arrays import Bools, Floats, Ints

@@ -6,14 +6,11 @@ It is drawn independently of the job and added to its draws, run by run.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.records import Floats
 from jpo.simulate.knobs import LN2
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)

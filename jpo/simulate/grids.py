@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from jpo.records import PARAMETERS, Candidates
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import PARAMETERS, Candidates, Floats
 
 _FEWEST, _MOST = 10, 150
 _SHARE = {

@@ -7,15 +7,13 @@ again. Real runs of earlier jobs show it. `outside` bends the truth of simulated
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
+from jpo.records import Candidates, Draws, Floats
 from jpo.simulate.jobs import WIDEST
 from jpo.simulate.knobs import FEATURES, LENGTH, LN2, Knobs, knobs_of
-
-if TYPE_CHECKING:
-    from jpo.records import Candidates, Draws, Floats
 
 Kind = Literal["none", "host-memory", "slow-loaders", "slow-links", "batch-limit", "warped"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -8,20 +8,15 @@ What changes from run to run is in drift.py, demand within a run in resource_usa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import Draws
+from jpo.records import Bools, Candidates, Draws, Floats
 from jpo.simulate.knobs import LN2, Knobs, knobs_of, numbered, unknown_effects
-from jpo.simulate.latents import UNIFORM, Latents
+from jpo.simulate.latents import UNIFORM, Latents, RangeWeights
 from jpo.simulate.learning import epochs_factor
 from jpo.simulate.power import log_power, under_limit
 from jpo.simulate.speed import step_time
-
-if TYPE_CHECKING:
-    from jpo.records import Bools, Candidates, Floats
-    from jpo.simulate.latents import RangeWeights
 
 WIDEST = 6.0
 """Largest natural log of any ratio: 400 times today's is as bad as more, and stays finite in every sum."""

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from jpo.records import PARAMETERS
-
-if TYPE_CHECKING:
-    from jpo.records import Candidates, Floats, Ints
-    from jpo.simulate.latents import Latents
+from jpo.records import PARAMETERS, Candidates, Floats, Ints
+from jpo.simulate.latents import Latents
 
 LN2 = math.log(2)
 POWER_LIMIT = "power_limit_w"

@@ -8,12 +8,10 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from jpo.records import Bools, Floats
+from jpo.records import Bools, Floats
 
 RangeWeights = Mapping[str, tuple[float, ...]]
 """Weights of equal parts of 0..1 by latent, positive, of any sum; a latent that is missing is uniform."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from jpo.records import Bools, Floats
 from jpo.simulate.knobs import LN2, Knobs, residuals, unknown_effects
 from jpo.simulate.latents import Latents
-
-if TYPE_CHECKING:
-    from jpo.records import Bools, Floats
 
 _WORST_RATE = 4.0
 """Largest natural log of the factor for a wrong learning rate: 55 times the epochs are as bad as more."""

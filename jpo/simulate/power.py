@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from jpo.records import Floats
-    from jpo.simulate.knobs import Knobs
-    from jpo.simulate.latents import Latents
+from jpo.records import Floats
+from jpo.simulate.knobs import Knobs
+from jpo.simulate.latents import Latents
 
 
 def log_power(log_busy: Floats, latents: Latents) -> Floats:

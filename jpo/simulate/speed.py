@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.records import Bools, Floats
 from jpo.simulate.knobs import Knobs, residuals
 from jpo.simulate.latents import Latents
-
-if TYPE_CHECKING:
-    from jpo.records import Bools, Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)

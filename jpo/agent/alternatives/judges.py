@@ -5,18 +5,11 @@ Each reads what the networks see, so that an alternative is practised, tested an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from jpo.agent.policy import HEADS, LAYERS, driven, rule_choice, surely_saved
-from jpo.agent.state import OWN, SHARED
-from jpo.records import NAMED_PREFERENCES
-
-if TYPE_CHECKING:
-    from jpo.agent.policy import Policy, Weights
-    from jpo.agent.state import Features
-    from jpo.records import Bools, Floats
+from jpo.agent.policy import HEADS, LAYERS, Policy, Weights, driven, rule_choice, surely_saved
+from jpo.agent.state import OWN, SHARED, Features
+from jpo.records import NAMED_PREFERENCES, Bools, Floats
 
 OBJECTIVES = ("time", "cost", "balanced")
 """Preferences of the members of a policy per objective, in their order."""

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from jpo.agent.alternatives import judges, steering
-from jpo.agent.policy import SHAPES, SHIPPED, load_policy, shipped_policy
-
-if TYPE_CHECKING:
-    from jpo.agent.policy import Judge, Policy, Shapes
-    from jpo.records import PolicyName
+from jpo.agent.policy import SHAPES, SHIPPED, Judge, Policy, Shapes, load_policy, shipped_policy
+from jpo.records import PolicyName
 
 OF_SAC: Mapping[PolicyName, Judge] = {"mc-dropout": judges.by_dropout, "by-sla": judges.by_sla}
 """What is made of SAC's own critics."""

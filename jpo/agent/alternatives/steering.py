@@ -6,18 +6,12 @@ It is read from the features alone, as any policy is; learning/named_policies.py
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from jpo.agent.acquisition import WORTH
-from jpo.agent.policy import rule_choice, shapes_of
-from jpo.agent.state import OWN, SHARED, WITHOUT_PHASES
-
-if TYPE_CHECKING:
-    from jpo.agent.policy import Policy, Shapes, Weights
-    from jpo.agent.state import Features
-    from jpo.records import Bools, Floats
+from jpo.agent.policy import Policy, Shapes, Weights, rule_choice, shapes_of
+from jpo.agent.state import OWN, SHARED, WITHOUT_PHASES, Features
+from jpo.records import Bools, Floats
 
 ACTIONS = 2
 """Log of the horizon and of WORTH, each against the rule's own; 0 is the rule."""

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jpo.agent.sac.replay_buffer import Ring
-from jpo.agent.state import WIDTH
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from jpo.agent.sac.replay_buffer import Transition
-    from jpo.agent.state import Features
-    from jpo.records import Bools, Floats
+from jpo.agent.sac.replay_buffer import Ring, Transition
+from jpo.agent.state import WIDTH, Features
+from jpo.records import Bools, Floats
 
 MOST = 8
 """Candidates that are run from one state, the rule's choice among them."""

@@ -5,18 +5,14 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from jpo.agent.reward import regret_reward
-from jpo.agent.state import SHORTLIST, WIDTH
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from jpo.agent.state import Observation
-    from jpo.records import Bools, Floats, Preference
+from jpo.agent.state import SHORTLIST, WIDTH, Observation
+from jpo.records import Bools, Floats, Preference
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -10,16 +10,12 @@ kept                  nothing that may be tried is better by more than the noise
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.candidate_rows import models_of
 from jpo.agent.safety.risk import INFLATION
-from jpo.records import CALIBRATED
-
-if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Calibration, Candidates, Floats
+from jpo.records import CALIBRATED, Belief, Bools, Calibration, Candidates, Floats
 
 LIKELIER = 0.5
 """Today's values are given up for their loss, and a trial is not run, when it is likelier below the floor than not."""

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.agent.safety.vetoes import STEP, Veto
+from jpo.records import Belief, Bools, Candidates, Floats, Parameters
 
-if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, Floats, Parameters
-
-    Admissible = Callable[[Parameters, Parameters], bool]
+Admissible = Callable[[Parameters, Parameters], bool]
 
 NEAR_A_MISS, NO_WAY_BACK = "JPO-I653", "JPO-I654"
 

@@ -11,22 +11,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import clearly_better
+from jpo.agent.acquisition import AcquisitionValues, clearly_better
+from jpo.agent.budget import Boldness, Leeway
 from jpo.agent.candidate_rows import least, nearest
+from jpo.agent.comparison import Comparison
 from jpo.agent.safety.confidence import LIKELIER, p_nothing_better
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.agent.safety.risk import FAR_DEARER, WORSE, chance_of_harm
-from jpo.records import RESOURCES
-
-if TYPE_CHECKING:
-    from jpo.agent.acquisition import AcquisitionValues
-    from jpo.agent.budget import Boldness, Leeway
-    from jpo.agent.comparison import Comparison
-    from jpo.records import Bools, ChangeKind, Floats
+from jpo.records import RESOURCES, Bools, ChangeKind, Floats
 
 SETTLED = 0.8
 """Chance that nothing is better than today's values by more than noise from which a job is settled: nothing is tried any more."""

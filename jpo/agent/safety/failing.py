@@ -6,15 +6,11 @@ happens, the runs of this workload with other values say.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from jpo.agent.candidate_rows import least, logs_of
+from jpo.records import Belief, Bools, Candidates, Floats, Ints
 from jpo.wording import numbers
-
-if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, Floats, Ints
 
 CODE = "JPO-W649"
 FEWEST = 2

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import Belief, RunStatus
-
-if TYPE_CHECKING:
-    from jpo.records import Candidates, Ints, Run
+from jpo.records import Belief, Candidates, Ints, Run, RunStatus
 
 MEMORY = "memory_gib"
 HEADROOM = 0.15

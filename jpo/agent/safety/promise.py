@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,12 +15,9 @@ from jpo.agent.preference import NEARLY_NOTHING
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_loss_below
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.agent.safety.risk import FAR_DEARER, WORSE
-from jpo.records import VAL_LOSS, Note, Quality
+from jpo.records import VAL_LOSS, Belief, Bools, Candidates, Floats, Note, Quality
 from jpo.wording.names import heading
 from jpo.wording.qualities import value
-
-if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, Floats
 
 NEARLY_BEST = 0.5
 """Share of the best chance to keep the promise, or of the largest gain, with which a row still counts as one of the best."""

@@ -8,15 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.safety.vetoes import Veto
+from jpo.records import Belief, Candidates, Floats
 from jpo.wording import numbers
-
-if TYPE_CHECKING:
-    from jpo.records import Belief, Candidates, Floats
 
 TOO_LATE, TOO_MUCH = "JPO-I646", "JPO-I647"
 

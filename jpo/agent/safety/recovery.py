@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from jpo.agent.candidate_rows import least, logs_of, rows_of_runs
 from jpo.agent.safety.failing import often_failing
 from jpo.agent.safety.risk import WORSE
-from jpo.records import Note, Run, RunStatus
+from jpo.records import Belief, Bools, Candidates, Floats, Note, Run, RunStatus
 from jpo.wording import numbers
 
-if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, Floats
-
-    Cause = Literal["GPU memory", "host memory", "memory", "divergence", "time", "cut off", "unknown"]
+Cause = Literal["GPU memory", "host memory", "memory", "divergence", "time", "cut off", "unknown"]
 
 NOTHING_HELPS = "JPO-I610"
 FULL = 0.9

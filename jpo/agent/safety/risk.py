@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.preference import FAILURE_CHARGE
-
-if TYPE_CHECKING:
-    from jpo.records import Belief, Floats
+from jpo.records import Belief, Floats
 
 WORSE = math.log(1.1)
 """More than a tenth worse is harm; less is within what users accept for learning something."""

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent import reasons
 from jpo.agent.acquisition import CLIP, log_objective
 from jpo.agent.preference import LOSS_TOLERANCE, LOSS_WEIGHT
+from jpo.agent.problem import Problem
 from jpo.agent.safety import failing
-from jpo.records import Note, RunStatus, same
+from jpo.records import Note, Parameters, Run, RunStatus, same
 
-if TYPE_CHECKING:
-    from jpo.agent.problem import Problem
-    from jpo.records import Parameters, Run
-
-    Broken = tuple[str, float, float, float]
-    """An SLA target that is not kept any more: its name, the limit, what is expected of the values before and now."""
+Broken = tuple[str, float, float, float]
+"""An SLA target that is not kept any more: its name, the limit, what is expected of the values before and now."""
 
 Z = 2.12
 """Noise alone makes 5 of 100 changes look so much worse, one-sided, after any of the first five runs by which they are judged.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,12 +16,8 @@ from jpo.agent.safety import failing
 from jpo.agent.safety.confidence import LIKELIER, p_loss_worse
 from jpo.agent.safety.host_memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
-from jpo.records import RESOURCES
+from jpo.records import RESOURCES, Belief, Bools, Candidates, Floats, PhaseNeeds, Run
 from jpo.wording.qualities import worse_than
-
-if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, Floats, PhaseNeeds, Run
-
 
 TOO_LITTLE_MEMORY = "JPO-I648"
 

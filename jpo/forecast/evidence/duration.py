@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +21,7 @@ from jpo.forecast.evidence.groups import Groups, MeasuredQuantity, groups_withou
 from jpo.forecast.evidence.stopped import beyond, samples_needed
 from jpo.forecast.evidence.work import Work, epochs_asked, samples_of, usual_samples_per_epoch
 from jpo.forecast.measurements import NO_MEASUREMENTS, CandidateRun, End, by_end, lower_bounds_of, measurements_of, within_reach
-from jpo.records import Candidates, Draws
-
-if TYPE_CHECKING:
-    from jpo.records import Floats, Ints
+from jpo.records import Candidates, Draws, Floats, Ints
 
 NOISE, NOISE_RUNS = 0.06, 4.0
 """Prior sd of ln duration between equal runs, and how many degrees of freedom it counts."""

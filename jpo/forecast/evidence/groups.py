@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.forecast.discrepancy import AdjustedParticles, Discrepancy, adjusted, explained
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.measurements import NO_MEASUREMENTS, CandidateRun, Measurements
-from jpo.records import Candidates
-
-if TYPE_CHECKING:
-    from jpo.records import Floats, Ints
+from jpo.records import Candidates, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, slots=True)

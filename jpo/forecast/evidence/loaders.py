@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.forecast.measurements import CandidateRun
-
-if TYPE_CHECKING:
-    from jpo.records import Candidates, Draws, Floats
+from jpo.records import Candidates, Draws, Floats
 
 _SPREAD = 0.1
 """sd of the measured share around the simulated one: start and end of a run, validation."""

@@ -6,7 +6,6 @@ The misfit of simulated jobs is one of progress, in ln of epochs; a loss that ha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +14,7 @@ from jpo.forecast.evidence.duration import noise_of
 from jpo.forecast.evidence.groups import Groups, MeasuredQuantity, groups_without
 from jpo.forecast.evidence.work import Work
 from jpo.forecast.measurements import FAR, CandidateRun, measurements_of
-from jpo.records import RESOURCES
-
-if TYPE_CHECKING:
-    from jpo.records import Candidates
+from jpo.records import RESOURCES, Candidates
 
 _PROGRESS_TAU = 0.2
 """sd of ln epochs for the same progress between a job and its best particle. On LCBench's recorded losses of a batch doubled

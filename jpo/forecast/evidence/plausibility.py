@@ -13,18 +13,14 @@ from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.forecast.measurements import FEWEST
-from jpo.records import Run
+from jpo.records import Bools, Floats, Ints, Run
 from jpo.records.runs import Implausible
 from jpo.wording.names import quantity as words_of
 from jpo.wording.numbers import plain
-
-if TYPE_CHECKING:
-    from jpo.records import Bools, Floats, Ints
 
 CODE = "JPO-W118"
 """Values were left out; docs/codes.md."""

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.forecast.discrepancy import student_t
 from jpo.forecast.evidence.work import Work
 from jpo.forecast.measurements import CandidateRun, within_reach
-
-if TYPE_CHECKING:
-    from jpo.records import Draws, Floats
+from jpo.records import Draws, Floats
 
 _MISFIT, _RELATIVE_MISFIT = 0.05, 0.3
 """sd of a measured slope around that of the best simulated job: a rate that decays, another law; and in multiples of the slope,

@@ -10,7 +10,7 @@ agree with each other are believed more. Own runs then weigh the three by how we
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +19,7 @@ from jpo.forecast.discrepancy import ADJUSTING_SHARE, correlation, student_t
 from jpo.forecast.ensemble import VAGUE
 from jpo.forecast.siblings.evidence import SiblingEvidence, SiblingQuantity
 from jpo.forecast.weights import flattened, log_mean_exp, softmax
-from jpo.records import Candidates, Draws
-
-if TYPE_CHECKING:
-    from jpo.records import Floats, Ints
+from jpo.records import Candidates, Draws, Floats, Ints
 
 MISFITS = ((0.15, 0.45), (0.4, 0.25))
 """Misfit between hardware, sd of ln, and the share of the draws that assume it while one sibling is known; the others do not

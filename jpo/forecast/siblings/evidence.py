@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +11,7 @@ from jpo.forecast.calibration import RUNS_REMEMBERED
 from jpo.forecast.discrepancy import LOSS, PRICE, TIME_TAU, UTILISATION
 from jpo.forecast.evidence.duration import noise_of, seconds_of
 from jpo.forecast.measurements import CandidateRun, End, Measurements, lower_bounds_of, measurements_of, runs_at_candidates
-from jpo.records import Candidates, Identity, Run
-
-if TYPE_CHECKING:
-    from jpo.records import Floats, Ints
+from jpo.records import Candidates, Floats, Identity, Ints, Run
 
 _MOST_FAILURES = 2.0
 """Failures of one configuration that count: repeated, they tell of the sibling's hardware, and no more of ours."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.budget import Explore
 from jpo.agent.candidate_rows import least, name_of
 from jpo.agent.preference import NEARLY_NOTHING
 from jpo.errors import NothingAdmissible
@@ -19,9 +19,6 @@ from jpo.optimizer.request import Request
 from jpo.optimizer.sla import trade_vetoes, within_sla
 from jpo.records import NAMED_PREFERENCES, TRAINED, WHOLE, Belief, Word
 from jpo.wording.numbers import duration
-
-if TYPE_CHECKING:
-    from jpo.agent.budget import Explore
 
 EXPLORE: tuple[Explore, ...] = ("off", "safe", "on")
 LIKELY = 0.9999

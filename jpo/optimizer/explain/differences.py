@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from jpo.agent.comparison import Comparison
 from jpo.agent.safety.confidence import log_loss_of, widened
 from jpo.forecast.weights import quantiles
-from jpo.records import OBJECTIVE, VAL_LOSS, Belief, Interval
+from jpo.records import OBJECTIVE, VAL_LOSS, Belief, Floats, Interval
 from jpo.wording.qualities import LARGEST_LOG
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
 
 
 def differences(comparison: Comparison, row: int, *, trial: bool, price_ratio: float | None) -> Iterator[tuple[str, Interval]]:

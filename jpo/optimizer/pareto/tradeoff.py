@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,11 +22,8 @@ from jpo.optimizer.pareto.choices import AgentChoices
 from jpo.optimizer.pareto.front import Front, Point, Unshown, Volumes, maximised
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
-from jpo.records import Forecast, Identity, Interval, Known, Note, Quality, Run
+from jpo.records import Floats, Forecast, Identity, Interval, Known, Note, Quality, Run
 from jpo.wording.numbers import money
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
 
 OBJECTIVES = {
     "time": "duration_seconds",

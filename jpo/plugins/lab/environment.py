@@ -12,9 +12,10 @@ One episode is one simulated job, one step is one run of it. Needs `pip install 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jpo.errors import UsageError
 from jpo.learning.job import random_preference
@@ -29,11 +30,8 @@ except ImportError as error:
     finding = "needs gymnasium, which is not installed"
     raise UsageError("jpo/TrainingJob-v0", finding, 'pip install "jpo[simulate]"', code="JPO-E710") from error
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Action = NDArray[np.int64]
-    Observed = NDArray[np.float32]
+Action = NDArray[np.int64]
+Observed = NDArray[np.float32]
 
 ID = "jpo/TrainingJob-v0"
 REACH = 2

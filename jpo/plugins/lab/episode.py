@@ -8,23 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jpo.plugins.lab.resource_usage import draw_demand, peak_gib, trace
-from jpo.records import Candidates, Draws, Preference
+from jpo.records import Bools, Candidates, Draws, Floats, Preference
 from jpo.simulate.drift import batch_effect, draw_drift, no_drift
 from jpo.simulate.installations import Installation, outside
 from jpo.simulate.jobs import draw_jobs
 from jpo.simulate.runs import draw_noise, observe
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from jpo.records import Bools, Floats
-
-    Rungs = NDArray[np.int64]
+Rungs = NDArray[np.int64]
 
 LADDERS = {
     "batch_size": tuple(16.0 * 2**i for i in range(7)),

@@ -8,14 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import Interval, Run
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import Floats, Interval, Run
 
 METRICS = ("gpu_utilisation", "cpu_utilisation", "duration_seconds", "cost_usd", "energy_joules", "val_loss")
 """Fields of an outcome that are compared, in the order of reports."""

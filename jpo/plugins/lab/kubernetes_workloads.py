@@ -10,21 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.plugins.lab.resource_usage import Demand, draw_demand, peak_gib, trace
-from jpo.records import SAME, Candidates, Draws, Outcome, Parameters, RunStatus
+from jpo.records import SAME, Candidates, Draws, Floats, Outcome, Parameters, RunStatus
 from jpo.simulate.drift import Drift, batch_effect, draw_drift, no_drift
 from jpo.simulate.installations import AS_SIMULATED, Installation, outside
 from jpo.simulate.jobs import draw_jobs
 from jpo.simulate.runs import SimulatedRun, draw_noise, observe
 
-if TYPE_CHECKING:
-    from jpo.records import Floats
-
-    Choices = Mapping[str, tuple[float, ...]]
+Choices = Mapping[str, tuple[float, ...]]
 
 RATES = (0.0003, 0.001, 0.003, 0.01, 0.03)
 GPUS, CPUS, MEMORY_GIB = (1.0, 2.0, 4.0, 8.0), (2.0, 4.0, 8.0, 16.0, 32.0), (4.0, 8.0, 16.0, 32.0, 64.0, 128.0)

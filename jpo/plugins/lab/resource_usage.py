@@ -6,12 +6,10 @@ Drawn independently of speed and loss. A run whose memory peak is above its requ
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from jpo.records import Floats, Ints
+from jpo.records import Floats, Ints
 
 LOAD, TRAIN, VALIDATE, CHECKPOINT = range(4)
 PHASES = ("load", "train", "validate", "checkpoint")

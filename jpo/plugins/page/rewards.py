@@ -5,17 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.reward import failed_like, objective, regret_reward, reward_vector
 from jpo.cost import Prices, run_cost_usd
 from jpo.cost.sla import missed
-from jpo.records import Preference, Run
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import Floats, Preference, Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from jpo.cost import Prices, outcome_of
 from jpo.forecast.before_after import Basis, t_quantile
 from jpo.forecast.measurements import FEWEST
 from jpo.history.figures import LARGEST
 from jpo.optimizer.before_and_after import Sides, each_before, taken
-from jpo.records import Interval
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import Floats, Interval
 
 QUANTITIES = ("duration_seconds", "cost_usd")
 

@@ -14,12 +14,11 @@ from jpo import plugin
 from jpo.history import Store
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.tables import OF_OTHERS
-from jpo.records import Finished, Forecast, Note, Parameters, Queued, RunEvent, Workload
+from jpo.records import Finished, Forecast, Known, Note, Parameters, Queued, RunEvent, Workload
 
 if TYPE_CHECKING:
     from jpo.agent.safety.queue_waits import QueueWaits
     from jpo.project.project import Project
-    from jpo.records import Known
 
 
 class Queue(Protocol):

@@ -12,12 +12,9 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jpo.records import Identity
-
-if TYPE_CHECKING:
-    from jpo.telemetry.outcome import Own
+from jpo.telemetry.outcome import Own
 
 SETTLED_SECONDS = 60.0
 """Since its last change, by which a log counts as settled: the times of some file systems are 2 s apart."""

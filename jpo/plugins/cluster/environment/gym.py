@@ -14,9 +14,10 @@ metric; `action_masks()` is what sb3-contrib asks for. Needs `pip install "jpo[c
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jpo.errors import UsageError
 from jpo.plugins.cluster.environment.episode import Episode, EpisodeOptions
@@ -34,10 +35,7 @@ except ImportError as error:
         "the environment", "needs gymnasium, which is not installed", 'pip install "jpo[cluster]"', code="JPO-E743"
     ) from error
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Seen = NDArray[np.float32]
+Seen = NDArray[np.float32]
 
 Source = Callable[[np.random.Generator], tuple[JobTable, DemandTable, Platform]]
 """Draws the jobs of an episode, which all fit the platform."""

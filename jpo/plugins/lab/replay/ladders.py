@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from jpo.records import Floats, Ints
+from jpo.records import Floats, Ints
 
 
 def values_of(configurations: Sequence[Mapping[str, float]]) -> Floats:

@@ -11,14 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.plugins.lab.replay.play import Replay
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import Floats
 
 HARM_RUNS = 10
 """Number of runs after which harm is counted, or after all if they are fewer."""

@@ -10,15 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
 from jpo.plugins.lab.replay.traces import Execution, Trace
-from jpo.records import Outcome
-
-if TYPE_CHECKING:
-    from jpo.records import Bools, Floats, Ints
+from jpo.records import Bools, Floats, Ints, Outcome
 
 Objective = Literal["time", "cost", "balanced"]
 OBJECTIVES: Mapping[Objective, Callable[[Execution], float]] = {

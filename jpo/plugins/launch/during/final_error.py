@@ -22,16 +22,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import pstdev
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.cost.thresholds import within
 from jpo.forecast.curves.curve import Curve
-from jpo.records import Interval
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import Floats, Interval
 
 PRIOR = np.array((0.3, 0.3, 0.5))
 PRIOR_DEVIATIONS = np.array((0.5, 0.4, 0.5))

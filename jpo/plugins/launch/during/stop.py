@@ -24,7 +24,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,10 +32,7 @@ from jpo.forecast.curves.curve import Curve
 from jpo.plugins.launch.during.adjustment import NOTHING, Saving
 from jpo.plugins.launch.during.final_error import FinalError, final_error, student_below
 from jpo.plugins.launch.during.progress import Rival, RunProgress
-from jpo.records import Preference
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import Floats, Preference
 
 SURE = 0.03
 """By the forecast of its curve a run whose chance to win is above this goes on, whatever the values say: beliefs may be wrong."""

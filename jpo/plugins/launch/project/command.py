@@ -17,7 +17,6 @@ from jpo.files.reading import beginning, same_file
 from jpo.plugins.launch.engines import described
 from jpo.plugins.launch.script import call
 from jpo.plugins.launch.script.analysis import CONFIG_NAME, FRAMEWORKS, EntryFunction, TrainingScript, analysis_of, plain_name
-from jpo.project.load import LoadedSettings
 from jpo.records import Parameter, Workload, plain
 from jpo.records.notes import Note
 
@@ -52,7 +51,7 @@ class Invocation:
 
 
 def invocation_of(
-    words: Sequence[str], workload: Workload, settings: LoadedSettings, folder: Path, environ: Mapping[str, str], *, engine: str
+    words: Sequence[str], workload: Workload, folder: Path, environ: Mapping[str, str], *, engine: str
 ) -> Invocation:
     """What the words of a command line start.
 

@@ -116,7 +116,7 @@ def _job(
     workload: Workload, settings: LoadedSettings, words: Sequence[str], options: RunOptions, here: Surface, *, engine: str
 ) -> tuple[LaunchJob, tuple[Note, ...]]:
     """The job that is meant, and what must be said of it."""
-    invocation = invocation_of(words, workload, settings, here.folder, here.environ, engine=engine)
+    invocation = invocation_of(words, workload, here.folder, here.environ, engine=engine)
     job = job_of(
         workload,
         settings,

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from jpo.records import USD, Currency, Identity, Interval, Suggestion
+from jpo.cost.sla import Compliance
+from jpo.history import AuditRecord, Verification
+from jpo.history.figures import Spread
+from jpo.optimizer.before_and_after import Spent
+from jpo.plugins.page.configurations import MeasuredFront
+from jpo.plugins.page.rewards import RewardComponents
+from jpo.plugins.page.savings import Saved
+from jpo.records import USD, Currency, Identity, Interval, SlaCheck, Suggestion
 from jpo.report.before_after import WorkloadChange
 from jpo.report.history import Ledger, PastRun
-
-if TYPE_CHECKING:
-    from jpo.cost.sla import Compliance
-    from jpo.history import AuditRecord, Verification
-    from jpo.history.figures import Spread
-    from jpo.optimizer.before_and_after import Spent
-    from jpo.plugins.page.configurations import MeasuredFront
-    from jpo.plugins.page.rewards import RewardComponents
-    from jpo.plugins.page.savings import Saved
-    from jpo.records import SlaCheck
 
 
 @dataclass(frozen=True, slots=True)

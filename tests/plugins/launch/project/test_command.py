@@ -40,7 +40,7 @@ def invoked(repository: Repository, text: str, *words: str, engine: str = "local
     path, settings = repository(toml)
     (path.parent / "train.py").write_text(text)
     workload = read_workload(path, settings, now=0.0)
-    return invocation_of(["train.py", *words], workload, settings, path.parent, {}, engine=engine)
+    return invocation_of(["train.py", *words], workload, path.parent, {}, engine=engine)
 
 
 def test_values_go_to_options_where_a_script_has_them(repository: Repository, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_modules_are_looked_for_where_python_is_told_to(repository: Repository, 
     )
     (tmp_path / "train.py").write_text("import mine\nprint(mine)\n")
     workload = read_workload(path, settings, now=0.0)
-    made = invocation_of(["train.py"], workload, settings, tmp_path, {"PYTHONPATH": "/none:src"}, engine="local")
+    made = invocation_of(["train.py"], workload, tmp_path, {"PYTHONPATH": "/none:src"}, engine="local")
     assert (made.environment, made.notes) == ({"BATCH_SIZE": "32", "LR": "0.1"}, ())
 
 
@@ -140,10 +140,10 @@ def test_a_package_is_run_as_one(repository: Repository, tmp_path: Path) -> None
     (tmp_path / "trainer/__main__.py").write_text("from trainer.core import go\ngo()\n")
     (tmp_path / "trainer/core.py").write_text(f"{ARGPARSE}\ndef go(): print('cuda')\n")
     workload = read_workload(path, settings, now=0.0)
-    made = invocation_of(["trainer/__main__.py", "--fast"], workload, settings, tmp_path, {}, engine="local")
+    made = invocation_of(["trainer/__main__.py", "--fast"], workload, tmp_path, {}, engine="local")
     assert made.command == (sys.executable, "-m", "trainer", "--batch-size=32", "--lr=0.1", "-g", "2", "--fast")
     assert (made.folder, made.notes) == (tmp_path, ())
-    (said,) = invocation_of(["python", "-m", "trainer", "--lr", "1"], workload, settings, tmp_path, {}, engine="local").notes
+    (said,) = invocation_of(["python", "-m", "trainer", "--lr", "1"], workload, tmp_path, {}, engine="local").notes
     assert said.text.startswith(
         "__main__.py takes --batch-size, -g, which the command does not give it: `jpo run trainer/__main__.py`"
     )
@@ -154,14 +154,14 @@ def test_of_a_command_is_said_what_its_script_does_not_get(repository: Repositor
     (tmp_path / "train.py").write_text(ARGPARSE + "print('cuda')\n")
     workload = read_workload(path, settings, now=0.0)
     words = ("torchrun", "--nproc-per-node=2", "train.py", "--lr=0.5", "-g", "2")
-    made = invocation_of(words, workload, settings, tmp_path, {}, engine="local")
+    made = invocation_of(words, workload, tmp_path, {}, engine="local")
     assert made.command == words
     said = "train.py takes --batch-size, which the command does not give it: `jpo run train.py` gives it what config.ini has"
     assert made.notes == (Note("JPO-W775", said, "train.py"),)
-    by_path = invocation_of(("python", str(tmp_path / "train.py")), workload, settings, tmp_path / "sub", {}, engine="local")
+    by_path = invocation_of(("python", str(tmp_path / "train.py")), workload, tmp_path / "sub", {}, engine="local")
     assert "`jpo run ../train.py`" in by_path.notes[0].text
     (tmp_path / "train.py").write_text("no python")
-    assert invocation_of(words, workload, settings, tmp_path, {}, engine="local").notes == ()
+    assert invocation_of(words, workload, tmp_path, {}, engine="local").notes == ()
 
 
 def test_a_value_is_never_taken_for_an_option(repository: Repository) -> None:
@@ -171,7 +171,7 @@ def test_a_value_is_never_taken_for_an_option(repository: Repository) -> None:
         "import argparse\np = argparse.ArgumentParser()\np.add_argument('--optimizer')\np.parse_args()\n"
     )
     workload = read_workload(path, settings, now=0.0)
-    made = invocation_of(["train.py"], workload, settings, path.parent, {}, engine="local")
+    made = invocation_of(["train.py"], workload, path.parent, {}, engine="local")
     assert "--optimizer=-config" in made.command
 
 
@@ -180,19 +180,17 @@ def test_a_script_starts_where_it_finds_its_config(repository: Repository, tmp_p
     (tmp_path / "train.py").write_text("import configparser\nconfigparser.ConfigParser().read('config.ini')\n")
     workload = read_workload(path, settings, now=0.0)
     (tmp_path / "sub").mkdir()
-    made = invocation_of([str(tmp_path / "train.py")], workload, settings, tmp_path / "sub", {}, engine="local")
+    made = invocation_of([str(tmp_path / "train.py")], workload, tmp_path / "sub", {}, engine="local")
     assert made.folder == tmp_path
 
 
 def test_a_command_is_taken_word_by_word(repository: Repository, tmp_path: Path) -> None:
     path, settings = repository()
     workload = read_workload(path, settings, now=0.0)
-    assert invocation_of(["make", "a b;c"], workload, settings, tmp_path, {}, engine="local") == Invocation(
-        ("make", "a b;c"), tmp_path
-    )
-    assert invocation_of([], workload, settings, tmp_path, {}, engine="local") == Invocation((), None)
+    assert invocation_of(["make", "a b;c"], workload, tmp_path, {}, engine="local") == Invocation(("make", "a b;c"), tmp_path)
+    assert invocation_of([], workload, tmp_path, {}, engine="local") == Invocation((), None)
     with pytest.raises(UsageError) as caught:
-        invocation_of(["none.py"], workload, settings, tmp_path, {}, engine="local")
+        invocation_of(["none.py"], workload, tmp_path, {}, engine="local")
     assert caught.value.code == "JPO-E773"
 
 

@@ -7,17 +7,13 @@ kernel Matern 5/2 as in Snoek, Larochelle, Adams, NeurIPS 2012.
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.plugins.lab.replay.extras import need
 from jpo.plugins.lab.replay.ladders import scaled
 from jpo.plugins.lab.replay.play import ReplayProblem
-from jpo.records import Outcome
-
-if TYPE_CHECKING:
-    from jpo.records import Floats
+from jpo.records import Floats, Outcome
 
 
 class GaussianProcess:

@@ -96,10 +96,10 @@ def runs_of(job: OptimizedJob) -> Table:
         *(Column(names.quantity(name).short, "figure", name) for name in measured),
         *(Column("ended"), Column("engine", optional=True)),
     )
-    return Table(columns, tuple(_row(each, job, changing, measured) for each in job.runs), "runs")
+    return Table(columns, tuple(_row(each, changing, measured) for each in job.runs), "runs")
 
 
-def _row(each: LoopRun, job: OptimizedJob, changing: list[str], measured: list[str]) -> Row:
+def _row(each: LoopRun, changing: list[str], measured: list[str]) -> Row:
     values = plain_values(each.run.parameters) if each.run else {}
     return (
         *(each.run_id, Span("baseline", "dim") if each.baseline else ""),

@@ -88,7 +88,7 @@ def job_for(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary:
     """The job that runs the command with what config.ini has now; UsageError JPO-E756: no command, E773, E774: a bad script."""
     workload = read_workload(task.path, task.settings, now=outside.clock())  # as the run will read it
     here = (outside.folder, outside.environ)
-    invocation = invocation_of(plan.command, workload, task.settings, *here, engine=task.engine)
+    invocation = invocation_of(plan.command, workload, *here, engine=task.engine)
     job = job_of(
         workload,
         task.settings,
