@@ -246,7 +246,9 @@ CHOICES = (
         "undo",
         "JPO-W649, JPO-I841 to JPO-I843",
         "the last change did harm, and the values before it may be used: they come back (not in a search)",
-        lambda w: set_back(w.surrogate, w.problem, w.request, w.known.last) if w.known.last and w.problem.search is None else None,
+        lambda w: (
+            set_back(w.surrogate, w.problem, w.request, w.known.last) if w.known.last and w.problem.search is None else None
+        ),
     ),
     Choice(
         "back to the first values",

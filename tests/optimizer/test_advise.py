@@ -102,7 +102,9 @@ def test_in_a_search_a_bad_trial_is_not_set_back_and_values_that_ran_are_not_wai
     """Either would run something twice."""
     change = Change("batch_size", "training.batch_size", 16.0, 64.0, "16", "64", "", None)
     last = Undo("s1", (a_suggestion(changes=(change,)),))
-    runs = [a_run(at, seconds, batch_size=batch) for at, (batch, seconds) in enumerate(((16.0, 100.0), (16.0, 101.0), (64.0, 300.0)))]
+    runs = [
+        a_run(at, seconds, batch_size=batch) for at, (batch, seconds) in enumerate(((16.0, 100.0), (16.0, 101.0), (64.0, 300.0)))
+    ]
     now, untried = {**NOW, "batch_size": 64.0}, a_suggestion("s2", suggested={**NOW, "batch_size": 64.0})
     for given in ({"last": last}, {"untried": untried}):
         recurs, searched = (advised(request(current=now, free=("batch_size",), goal=goal), runs, **given) for goal in GOALS)
