@@ -291,7 +291,8 @@ def test_the_choice_is_admissible_and_the_same_each_time(time, runs, failures, a
     assert found.reasons
     assert len(found.reasons) == len(found.codes)
     assert (found.kind == "kept") is (found.choice == now)
-    assert (found.kind == "return") is bool(found.choice != now and believed.runs[found.choice] > 0)
+    step_back = "it comes nearest to" in found.reasons[0].text  # towards what ended well
+    assert (found.kind == "return") is bool(found.choice != now and (believed.runs[found.choice] > 0 or step_back))
     assert found == ask(candidates, believed, Preference(0.5, 0.5, 0), explore=explore, policy=policy)
     if explore == "off":
         assert found.choice == now or runs[found.choice] > 0
