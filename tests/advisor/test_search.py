@@ -91,3 +91,11 @@ def test_where_today_lies_between_two_steps_of_a_range_and_is_the_best_it_is_ans
         advisor.tell(values, Outcome(duration_seconds=60.0, val_loss=math.exp(off)))
     assert advisor.ask().parameters == advisor.incumbent == best
     assert "JPO-W609" not in advisor.ask().codes
+
+
+@pytest.mark.parametrize("goal", ["search", "recurring"])
+def test_where_today_is_no_choice_no_sla_is_blamed(goal: str) -> None:
+    advisor = Advisor({"optimizer": ["adam", "sgd"]}, {"optimizer": "lion"}, {"loss": 1.0}, goal=goal)  # type: ignore[arg-type]
+    for optimizer in ("lion", "adam"):
+        advisor.tell({"optimizer": optimizer}, Outcome(duration_seconds=60.0, val_loss=2.0))
+    assert "today's values lie outside the space" in advisor.ask().reasons
