@@ -41,8 +41,8 @@ def candidates_among(
         listed = list(itertools.product(*(choices.ladders[name] for name in choices.names)))
     words: dict[str, dict[float, float]] = {name: {} for name in choices.worded}
 
-    def feasible(_today: Parameters, values: Parameters) -> bool:
-        return all(values[name] in choices.ladders[name] for name in choices.names)
+    def feasible(today: Parameters, values: Parameters) -> bool:
+        return (values == today and choices.holds(today)) or all(values[name] in choices.ladders[name] for name in choices.names)
 
     if listed is None:
         candidates = propose_candidates(
@@ -56,7 +56,7 @@ def candidates_among(
         return replace(candidates, words=words)
     rows = dict.fromkeys(listed, True)
     now = tuple(current.values())
-    rows.setdefault(now, False)
+    rows.setdefault(now, choices.holds(current))
     outside = dict.fromkeys(
         row for row in (tuple(run.parameters.values()) for run in reversed([*siblings, *runs])) if row not in rows
     )

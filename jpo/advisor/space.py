@@ -26,6 +26,7 @@ class NumberedSpace:
         listed: all configurations; None where every combination of the ladders is one.
         words: per parameter, number -> the caller's own value.
         worded: parameters whose numbers are positions in a list of words.
+        ranged: parameters with a Range, of which the ladder is a selection.
     """
 
     names: tuple[str, ...]
@@ -33,6 +34,14 @@ class NumberedSpace:
     listed: tuple[Mapping[str, float], ...] | None = None
     words: Mapping[str, Mapping[float, object]] = field(default_factory=dict)
     worded: frozenset[str] = frozenset()
+    ranged: frozenset[str] = frozenset()
+
+    def holds(self, values: Mapping[str, float]) -> bool:
+        """Whether a configuration lies in the space, on the ladders or between the rungs of a Range."""
+        rungs = self.ladders.items()
+        return bool(rungs) and all(
+            values[name] in ladder or (name in self.ranged and ladder[0] <= values[name] <= ladder[-1]) for name, ladder in rungs
+        )
 
     def knowing(self, configuration: object) -> NumberedSpace:
         """The space with a number for each word of a configuration that is no choice: outside is a place as well."""
@@ -72,7 +81,8 @@ def numbered_space(space: object) -> NumberedSpace:
         values = {name: _values(name, given) for name, given in space.items()}
         names = _ordered(values)
         words = {name: dict(values[name]) for name in names}
-        return NumberedSpace(names, {name: tuple(sorted(words[name])) for name in names}, None, words, _worded(words))
+        ranged = frozenset(name for name in names if isinstance(space[name], Range))
+        return NumberedSpace(names, {name: tuple(sorted(words[name])) for name in names}, None, words, _worded(words), ranged)
     if isinstance(space, str | Set) or not isinstance(space, Sequence):
         raise _wrong(f"is {space!r:.80}", "give {'batch_size': [32, 64, 128]} or a list of configurations")
     return _listed(space)

@@ -81,9 +81,11 @@ def in_search(problem: Problem, values: SearchValues) -> Decision:
     new = may_run & ~problem.belief.tried
     rows, rule = new if new.any() else may_run, "the run that is expected to improve the best most"
     choice = least(-values.promise, rows) if rows.any() else now
-    if values.over or problem.boldness.explore == "off":
-        choice, rule = now if values.best is None else values.best, "the best that was found"
-    notes = (search_note(values), *reasons.search_reasons(problem, choice))
+    if best := values.over or problem.boldness.explore == "off":
+        first = problem.comparison.base
+        unknown = first if problem.candidates.admissible[first] and problem.belief.runs[first] else now
+        choice, rule = unknown if values.best is None else values.best, "the best that was found"
+    notes = (search_note(values, problem.comparison.preference, best=best), *reasons.search_reasons(problem, choice))
     rules = (*problem.rules, RuleApplied(rule, notes[0].code, int(problem.allowed.sum()) - 1, 1))
     return Decision(choice, _confidence(problem, choice), "belief", notes, problem.exploration.kind(choice), rules)
 

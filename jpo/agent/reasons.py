@@ -145,7 +145,8 @@ def _todays_reasons(problem: Problem) -> Iterator[Note]:
         lost = [hold for hold in problem.holds if hold.rows[now] and hold.code != failing.CODE]
         yield from (Note(hold.code, f"today's configuration {hold.why}") for hold in lost)
         if not lost and not problem.comparison.leaves_today:
-            yield Note("JPO-W609", "today's values are expected to break the SLA")
+            library = not problem.boldness.nightly  # where there is no SLA
+            yield Note("JPO-W609", f"today's values {'lie outside the space' if library else 'are expected to break the SLA'}")
 
 
 def _held(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:

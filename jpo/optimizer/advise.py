@@ -212,10 +212,11 @@ class Weighed:
 
 
 def wait(weighed: Weighed) -> Decision | None:
-    """Today's values while the last suggestion has not run."""
+    """Today's values while the last suggestion has not run; in a search not where they ran: nothing runs twice."""
     waiting_for = weighed.known.waiting_for(weighed.request.current)
     reason = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
-    return weighed.keeping("waiting", "JPO-I611", reason) if waiting_for else None
+    ran = weighed.problem.search is not None and weighed.problem.belief.tried[weighed.problem.candidates.current]
+    return weighed.keeping("waiting", "JPO-I611", reason) if waiting_for and not ran else None
 
 
 def wait_for_baseline(weighed: Weighed) -> Decision | None:
@@ -244,8 +245,10 @@ CHOICES = (
     Choice(
         "undo",
         "JPO-W649, JPO-I841 to JPO-I843",
-        "the last change did harm, and the values before it may be used: they come back",
-        lambda w: set_back(w.surrogate, w.problem, w.request, w.known.last) if w.known.last else None,
+        "the last change did harm, and the values before it may be used: they come back (not in a search)",
+        lambda w: (
+            set_back(w.surrogate, w.problem, w.request, w.known.last) if w.known.last and w.problem.search is None else None
+        ),
     ),
     Choice(
         "back to the first values",

@@ -122,8 +122,10 @@ def suggestion_of(
 
 
 def trial_number(advice: Advice) -> tuple[int, int] | None:
-    """Which trial it is of those that the newest runs earned; None: it is none, or nobody counts."""
-    if advice.decision.kind != "trial" or advice.problem is None or not math.isfinite(advice.problem.leeway.trials_earned):
+    """Which trial it is of those that the newest runs earned; None: it is none, or nobody counts, as in a search."""
+    if advice.decision.kind != "trial" or advice.problem is None or advice.problem.search is not None:
+        return None
+    if not math.isfinite(advice.problem.leeway.trials_earned):
         return None
     made, earned = advice.problem.leeway.trials_made, math.floor(advice.problem.leeway.trials_earned)
     return made + 1, max(earned, made + 1)

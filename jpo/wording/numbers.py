@@ -18,7 +18,7 @@ def duration(seconds: float) -> str:
     if seconds < 0:
         return f"-{duration(-seconds)}"
     if seconds < 59.95:
-        return f"{seconds:.3g}s"
+        return f"{seconds if seconds >= 1e-6 else 0:.3g}s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return f"{minutes}m {rest:02}s"

@@ -77,3 +77,25 @@ def test_what_is_meant_is_said_first(arguments: dict[str, object], *, is_search:
 def test_an_unknown_goal_is_refused() -> None:
     with pytest.raises(UsageError, match="write recurring or search"):
         Advisor(SPACE, START, goal="best")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("extra", [0, 4])
+def test_where_today_lies_between_two_steps_of_a_range_and_is_the_best_it_is_answered(extra: int) -> None:
+    """Once the search ended with a model that was worse than the one it began with."""
+    more = {f"x{i}": Range(0.0, 1.0) for i in range(extra)}
+    best = {"dropout": 0.3, **dict.fromkeys(more, 0.5)}
+    advisor = Advisor({"dropout": Range(0.0, 0.5), **more}, best, {"loss": 1.0}, goal="search", horizon_runs=4)
+    for _ in range(4):
+        values = advisor.ask().parameters
+        off = sum(20 * (float(values[name]) - at) ** 2 for name, at in best.items())  # type: ignore[arg-type]
+        advisor.tell(values, Outcome(duration_seconds=60.0, val_loss=math.exp(off)))
+    assert advisor.ask().parameters == advisor.incumbent == best
+    assert "JPO-W609" not in advisor.ask().codes
+
+
+@pytest.mark.parametrize("goal", ["search", "recurring"])
+def test_where_today_is_no_choice_no_sla_is_blamed(goal: str) -> None:
+    advisor = Advisor({"optimizer": ["adam", "sgd"]}, {"optimizer": "lion"}, {"loss": 1.0}, goal=goal)  # type: ignore[arg-type]
+    for optimizer in ("lion", "adam"):
+        advisor.tell({"optimizer": optimizer}, Outcome(duration_seconds=60.0, val_loss=2.0))
+    assert "today's values lie outside the space" in advisor.ask().reasons

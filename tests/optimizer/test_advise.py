@@ -35,6 +35,7 @@ def advised(asked: Request, runs: Sequence[Run], **known: object) -> Advice:
     return advise(asked, Known(tuple(runs), **known), None, seed=0)  # type: ignore[arg-type]
 
 
+GOALS = ("recurring", "search")
 UNTRIED = a_suggestion("s1", suggested=NOW)
 FASTER = [a_run(1, 100.0), a_run(2, 101.0), a_run(3, 40.0, batch_size=64.0), a_run(4, 41.0, batch_size=64.0)]
 
@@ -95,6 +96,21 @@ def test_only_what_keeps_the_sla_is_restored() -> None:
     for targets, decided_by, batch_size in ({"time_max": 200.0}, "rollback", 16), ({"time_max": 80.0}, "belief", 32):
         advice = advised(request(current=now, free=("batch_size",), targets=targets), runs, last=last)
         assert (advice.decision.decided_by, advice.suggested["batch_size"]) == (decided_by, batch_size)
+
+
+def test_in_a_search_a_bad_trial_is_not_set_back_and_values_that_ran_are_not_waited_for() -> None:
+    """Either would run something twice."""
+    change = Change("batch_size", "training.batch_size", 16.0, 64.0, "16", "64", "", None)
+    last = Undo("s1", (a_suggestion(changes=(change,)),))
+    runs = [
+        a_run(at, seconds, batch_size=batch) for at, (batch, seconds) in enumerate(((16.0, 100.0), (16.0, 101.0), (64.0, 300.0)))
+    ]
+    now, untried = {**NOW, "batch_size": 64.0}, a_suggestion("s2", suggested={**NOW, "batch_size": 64.0})
+    for given in ({"last": last}, {"untried": untried}):
+        recurs, searched = (advised(request(current=now, free=("batch_size",), goal=goal), runs, **given) for goal in GOALS)
+        assert recurs.decision.decided_by in ("rollback", "waiting")
+        assert searched.decision.codes[0] == "JPO-I674"
+        assert searched.suggested["batch_size"] not in (16, 64)
 
 
 def test_when_no_measured_values_keep_the_sla_the_remedy_is_one_that_is_left() -> None:

@@ -15,6 +15,7 @@ from jpo.optimizer.suggestion import (
     gpu_memory_gib_now,
     number_in,
     suggestion_of,
+    trial_number,
     why,
 )
 from jpo.records import Edit, Evidence, Guarded, Known, Outcome, Parameter, Run, Workload
@@ -84,3 +85,9 @@ def test_a_value_that_was_not_run_here_is_explained_by_the_hardware_that_ran_it_
     assert elsewhere("batch_size", 64.0, known) == "; on a100 2 runs at 64"
     assert elsewhere("batch_size", 128.0, known) == ""
     assert elsewhere("batch_size", 64.0, replace(known, runs=tuple(FASTER))) == "", "own runs say it"
+
+
+def test_in_a_search_nobody_counts_trials() -> None:
+    advice = advised(request(goal="search"), FASTER)
+    counted = replace(advice, problem=replace(advice.problem, search=None)) if advice.problem else advice
+    assert (trial_number(advice), trial_number(counted) is not None) == (None, advice.decision.kind == "trial")

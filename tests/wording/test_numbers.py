@@ -24,6 +24,7 @@ EUR = Currency("EUR", 0.5)
         (13920.0, "3h 52m"),
         (360000.0, "100h 00m"),
         (-90.0, "-1m 30s"),
+        (2.78e-17, "0s"),
     ],
 )
 def test_a_duration_has_the_two_largest_units(seconds: float, text: str) -> None:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jpo.records import Note
+from jpo.wording import numbers
 
 if TYPE_CHECKING:
-    from jpo.records import Floats
+    from jpo.records import Floats, Preference
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,9 +33,15 @@ class SearchValues:
         return self.of is not None and self.runs >= self.of
 
 
-def search_note(values: SearchValues) -> Note:
-    """That this is a search, and how far it is."""
-    if values.over:
-        return Note("JPO-I674", f"the search is over: this is the best of {values.runs} runs, by all of them together")
-    of = "" if values.of is None else f" of {values.of}"
-    return Note("JPO-I674", f"search, run {values.runs + 1}{of}: the best model counts, not what each run costs")
+def search_note(values: SearchValues, preference: Preference, *, best: bool) -> Note:
+    """That this is a search, how far it is, and what counts; `best`: whether the best so far is the answer."""
+    if best and values.best is None:
+        text = f"search: none of {numbers.counted(values.runs, 'run')} says what is searched for, so there is no best"
+    elif best:
+        text = "the search is over: this is" if values.over else "search: this is"
+        text += f" the best of {numbers.counted(values.runs, 'run')}, by all of them together"
+    else:
+        of = "" if values.of is None else f" of {values.of}"
+        counts = "the best model counts" if preference.loss else "the best run counts, by a preference without loss"
+        text = f"search, run {values.runs + 1}{of}: {counts}, not what each run costs"
+    return Note("JPO-I674", text)

@@ -28,7 +28,8 @@ class TrainingSoFar:
 
 
 def longest_trial_seconds(settings: LoadedSettings, runs: Iterable[Run]) -> float | None:
-    """After how long a trial can no longer win; None: [launch] stop_at is 0, or none of these runs ended well.
+    """After how long a trial can no longer win; None: [launch] stop_at is 0, none of these runs ended well, or neither time nor
+    cost counts, as in a search by loss alone.
 
     That is stop_at times what the best values usually take, and at least what 19 of 20 of their runs take on this machine: the
     shortest of many runs was lucky, and runs of equal values differ by a tenth here and by half there. Values that ran once are
@@ -38,7 +39,9 @@ def longest_trial_seconds(settings: LoadedSettings, runs: Iterable[Run]) -> floa
     for run in runs:
         if run.ended_well and run.outcome.duration_seconds:
             taken.setdefault(tuple(sorted(run.parameters.items())), []).append(log(run.outcome.duration_seconds))
-    if not (stop_at and taken):
+    wanted = settings.values.preference
+    free = settings.values.agent.goal == "search" and not (wanted.time or wanted.cost)
+    if not (stop_at and taken) or free:
         return None
     freedom = sum(len(own) - 1 for own in taken.values())
     squares = sum((each - fmean(own)) ** 2 for own in taken.values() for each in own)

@@ -52,7 +52,8 @@ def parameters(workload: WorkloadReview) -> Iterator[Plot]:
         different = len({value for _, value in given})
         if different > 1 and not any(isinstance(value, Word) for _, value in given):
             steps = [later for earlier, later in pairwise(given) if later[1] != earlier[1] or later is given[-1]]
-            said = f"{different} values in {numbers.counted(len(given), 'run')}{effect_of(name, workload.front.effects)}."
+            ran = numbers.counted(len(given), "run")
+            said = f"{names.heading(name)}: {different} values in {ran}{effect_of(name, workload.front.effects)}."
             yield _steps(f"{names.heading(name)}, run by run", said, name, (given[0], *steps))
 
 

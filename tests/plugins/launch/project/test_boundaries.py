@@ -97,3 +97,11 @@ def test_the_log_says_since_when_it_trains_however_little_of_it_is_there(tmp_pat
     assert (training_of(entry, tmp_path).started_at, training_of(entry, tmp_path).over) == (1234.5, False)
     (folder / "run-1.csv").write_bytes(b"\xff\xfe\x00")
     assert training_of(entry, tmp_path).started_at is None
+
+
+def test_in_a_search_by_loss_alone_a_slow_trial_goes_on() -> None:
+    longest = {
+        (goal, by): longest_trial_seconds(load(None, None, {}, {"agent": {"goal": goal}, "preference": by}), [run(10.0)])
+        for goal, by in (("search", "loss=1"), ("search", "time=0.5,loss=0.5"), ("recurring", "loss=1"))
+    }
+    assert [seconds is None for seconds in longest.values()] == [True, False, False]

@@ -62,6 +62,6 @@ def test_a_parameter_that_changed_is_drawn_step_by_step_with_its_effect() -> Non
     effect = (64.0, 128.0, compare("duration_seconds", [9.0, 9.0, 9.0], [18.0, 18.0, 18.0], more_is_better=False, seed=0))
     (drawn,) = parameters(replace(WORKLOAD, front=replace(WORKLOAD.front, effects={"batch_size": effect})))
     assert drawn.stairs == ((200.0, 64.0), (300.0, 128.0))
-    assert drawn.description == "2 values in 2 runs; 64 → 128: +100% (+100% to +100%) time, 3 and 3 runs."
+    assert drawn.description == "batch: 2 values in 2 runs; 64 → 128: +100% (+100% to +100%) time, 3 and 3 runs."
     three = replace(WORKLOAD, runs=(*WORKLOAD.runs[:1] * 3, WORKLOAD.runs[1]))
     assert [plot.stairs for plot in parameters(three)] == [((200.0, 64.0), (300.0, 128.0))], "what holds is drawn once"
