@@ -10,12 +10,10 @@ Optimization of Machine Learning Algorithms", NIPS 2012 (hyper-parameters integr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from jpo.records import Floats, Ints
+from jpo.records import Floats, Ints
 
 DRAWS, STEPS = 24, 8
 """Draws of the hyper-parameters, and Metropolis steps of each, from the prior's draws that explain the runs best."""

@@ -14,14 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import Draws
-
-if TYPE_CHECKING:
-    from jpo.records import Candidates, Floats, Identity, Run
+from jpo.records import Candidates, Draws, Floats, Identity, Run
 
 SHIPPED = Path(__file__).with_name("surfaces.json")
 DEGREE = 3

@@ -8,7 +8,7 @@ mixed in, left more of the way (decision 0114).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -18,12 +18,7 @@ from jpo.agent.preference import FAILURE_CHARGE
 from jpo.agent.reward import objective, reward_vector
 from jpo.agent.search.search_values import SearchValues
 from jpo.forecast.gaussian_process import expected_improvement, fit
-from jpo.records import RunStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from jpo.records import Candidates, Floats, Ints, Parameters, Preference, Run
+from jpo.records import Candidates, Floats, Ints, Parameters, Preference, Run, RunStatus
 
 CENTRES = 2
 """Best runs around which candidates lie."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from jpo.records import Parameters
+from jpo.records import Parameters
 
 CLOSEST, FARTHEST = 0.02, 0.25
 """sd of a move, in ladders: drawn between these, evenly in logs, so that ever closer ones are there when they are needed."""

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from jpo.records import Note
+from jpo.records import Floats, Note, Preference
 from jpo.wording import numbers
-
-if TYPE_CHECKING:
-    from jpo.records import Floats, Preference
 
 
 @dataclass(frozen=True, eq=False, slots=True)
