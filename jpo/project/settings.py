@@ -271,6 +271,14 @@ class Settings(SettingsTable):
     quota: QuotaTable = QuotaTable()
     card: CardTable = CardTable()
 
+    @model_validator(mode="before")
+    @classmethod
+    def search_is_for_the_best_model(cls, given: object) -> object:
+        """The preference of a search where none is set: the loss alone."""
+        if isinstance(given, Mapping) and isinstance(agent := given.get("agent"), Mapping) and agent.get("goal") == "search":
+            return {**given, "preference": given.get("preference") or {"loss": 1.0}}
+        return given
+
     @property
     def named_preferences(self) -> dict[str, Preference]:
         """JPO's own, then the team's, from [preferences.NAME]."""

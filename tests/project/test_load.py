@@ -64,6 +64,13 @@ def test_a_new_preference_replaces_the_old_weights_together(tmp_path: Path) -> N
     assert (found.values.preference.time, found.values.preference.cost) == (0.9, 0.1)
 
 
+@pytest.mark.parametrize(("said", "weight"), [(None, 1.0), ("time", 0.0), ("time=0.5,loss=0.5", 0.5)])
+def test_a_search_without_a_preference_is_for_the_best_loss(said: str | None, weight: float) -> None:
+    preference = {} if said is None else {"preference": said}
+    assert load(None, None, {}, {"agent": {"goal": "search"}, **preference}).values.preference.loss == weight
+    assert load(None, None, {}, preference).values.preference.loss == (0.0 if said is None else weight)
+
+
 def test_named_preferences_are_understood(tmp_path: Path) -> None:
     assert loaded(tmp_path, flags={"preference": "cost"}).values.preference.cost == 1.0
 
