@@ -8,7 +8,7 @@ x beyond a limit diverges, and a run misses its target after 60 epochs. Kinds: `
 always keeping, the share of runs with a model, and how far what the loop has left is from the best. Two checkouts play the same
 runs: the n-th run of a configuration has the same luck in both.
 
-    python benchmarks/loops.py [--seeds 11-14] [--kinds low,near,best] [--runs 10] [--baseline 3]
+    python benchmarks/optimize_synthetic.py [--seeds 11-14] [--kinds low,near,best] [--runs 10] [--baseline 3]
 """
 
 from __future__ import annotations
