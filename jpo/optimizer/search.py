@@ -28,12 +28,11 @@ MOST_RUNS = 80
 
 def search_values(comparison: Comparison, runs: Sequence[Run], horizon_runs: int | None) -> SearchValues:
     """Values of the candidates after the finished runs, oldest first."""
-    candidates, belief = comparison.candidates, comparison.belief
-    rows, values = objectives_of(candidates, runs, comparison.preference)
+    candidates, belief, preference = comparison.candidates, comparison.belief, comparison.preference
+    rows, values = objectives_of(candidates, runs, preference)
     ended_well = np.isin(np.arange(len(belief.runs)), rows) & (belief.runs > 0) & candidates.admissible
     if len(set(rows.tolist())) < 2 or not ended_well.any():
         best = least(comparison.weighed.expected, ended_well) if ended_well.any() else None
-        preference = comparison.preference
         first = comparison.weighed.improvement if preference.time or preference.cost else -_from_middle(candidates)
         return SearchValues(first, best, len(runs), horizon_runs)
     points, knobs = places(candidates)
@@ -42,8 +41,7 @@ def search_values(comparison: Comparison, runs: Sequence[Run], horizon_runs: int
     so_far = mean[:, np.flatnonzero(ended_well)].min(axis=1, keepdims=True)
     ended = [run.ended_well for run in runs if run.status is not RunStatus.STOPPED]
     fails = belief.p_fail * (1 + ended.count(False)) / (1 + len(ended))
-    gain = expected_improvement(mean, sd, so_far).mean(axis=0) * (1 - fails)
-    return SearchValues(gain, best, len(runs), horizon_runs)
+    return SearchValues(expected_improvement(mean, sd, so_far).mean(axis=0) * (1 - fails), best, len(runs), horizon_runs)
 
 
 def objectives_of(candidates: Candidates, runs: Sequence[Run], preference: Preference) -> tuple[Ints, Floats]:
@@ -51,17 +49,15 @@ def objectives_of(candidates: Candidates, runs: Sequence[Run], preference: Prefe
 
     A failed run counts as the worst of them, or as a failure costs.
     """
-    known = [(int(row), run) for row, run in zip(rows_of_runs(candidates, runs), runs, strict=True) if row >= 0]
-    well = [(row, run) for row, run in known if run.ended_well]
-    if not well:
-        return np.zeros(0, dtype=np.int64), np.zeros(0)
-    (first, reference), rate = well[0], candidates.log_rate
-    vectors = np.stack([reward_vector(run, reference, float(rate[row] - rate[first])) for row, run in well])
-    found = {run.run_id: value for (_, run), value in zip(well, objective(vectors, preference).tolist(), strict=True)}
-    worst = max((value for value in found.values() if not math.isnan(value)), default=0.0)
-    failed = {run.run_id: max(worst, math.log(FAILURE_CHARGE)) for _, run in known if run.status is not RunStatus.STOPPED}
-    values = np.array([{**failed, **found}.get(run.run_id, math.nan) for _, run in known])
-    rows = np.array([row for row, _ in known], dtype=np.int64)
+    ended = [run for run in runs if run.status is not RunStatus.STOPPED]
+    where = rows_of_runs(candidates, ended)
+    rows, known = where[where >= 0], [run for run, row in zip(ended, where, strict=True) if row >= 0]
+    well = np.array([run.ended_well for run in known], dtype=np.bool_)
+    if not well.any():
+        return rows[:0], np.zeros(0)
+    found = _objectives([run for run in known if run.ended_well], candidates.log_rate[rows[well]].tolist(), preference)
+    values = np.full(len(rows), np.fmax.reduce(found, initial=math.log(FAILURE_CHARGE)))
+    values[well] = found
     kept = np.flatnonzero(np.isfinite(values))
     if len(kept) > MOST_RUNS:
         best = kept[np.argsort(values[kept], kind="stable")][: MOST_RUNS // 2]
@@ -74,10 +70,14 @@ def best_of(runs: Sequence[Run], preference: Preference, log_rate: Callable[[Par
     well = [run for run in runs if run.ended_well]
     if not well:
         return []
-    rates = [log_rate(run.parameters) for run in well]
-    vectors = np.stack([reward_vector(run, well[0], rate - rates[0]) for run, rate in zip(well, rates, strict=True)])
-    order = np.argsort(np.nan_to_num(objective(vectors, preference), nan=math.inf), kind="stable")
-    return [well[at].parameters for at in order[:CENTRES]]
+    found = _objectives(well, [log_rate(run.parameters) for run in well], preference)
+    return [well[at].parameters for at in np.argsort(found, kind="stable")[:CENTRES]]  # what was not measured comes last
+
+
+def _objectives(well: Sequence[Run], log_rates: Sequence[float], preference: Preference) -> Floats:
+    """Log objective of each of these runs, which ended well, against the first, (R,); NaN: not measured."""
+    vectors = [reward_vector(run, well[0], rate - log_rates[0]) for run, rate in zip(well, log_rates, strict=True)]
+    return objective(np.stack(vectors), preference)
 
 
 def places(candidates: Candidates) -> tuple[Floats, Ints]:
