@@ -88,6 +88,8 @@ def _failing(problem: Problem) -> Iterator[Note]:
 
 def _choice(problem: Problem, choice: int, by: str) -> Iterator[Note]:
     """Whether it was run; what is expected of it, and how likely, the headline says."""
+    back = problem.exploration.way_back_to if choice == problem.exploration.step_back else None
+    way = "" if back is None else f"; it comes nearest to {name_of(problem.candidates, back)}, which ended well"
     name, kind = name_of(problem.candidates, choice), problem.exploration.kind(choice)
     if kind == "kept":
         yield from _settled(problem)
@@ -97,14 +99,12 @@ def _choice(problem: Problem, choice: int, by: str) -> Iterator[Note]:
         else:  # what it likes need not be what is expected
             yield Note("JPO-I602", f"policy {by} likes nothing that may be tried better than today's values")
     elif problem.belief.tried[choice]:
-        yield Note("JPO-I603", f"{name}, all else as now, {measured(problem, choice)}")
+        yield Note("JPO-I603", f"{name}, all else as now, {measured(problem, choice)}{way}")
     else:
         values, tried = problem.candidates.values, problem.belief.tried
         (changed,) = np.nonzero(values[choice] != values[problem.candidates.current])
         value_ran = len(changed) == 1 and (values[tried, changed[0]] == values[choice, changed[0]]).any()
         company = " with the other values of today" if value_ran else ""
-        back = problem.exploration.way_back_to if choice == problem.exploration.step_back else None
-        way = "" if back is None else f"; it comes nearest to {name_of(problem.candidates, back)}, which ended well"
         yield Note("JPO-I604", f"{name} was not run yet{company}{way}")
         if problem.leeway.exploration_runs_left:
             yield Note("JPO-I626", "it is tried because you asked for trials: it is the most informative of what is left")
