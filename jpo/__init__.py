@@ -18,7 +18,7 @@ write it; then the agent learns (commands/learn.py). The map, floor by floor; im
                      tables/: the larger tables of jpo.toml
     learning/        how the agent learns: from the history (experience), on simulated jobs (practice), and its release test;
                      serving.py: which policy may decide
-    advisor/         JPO as a library: ask and tell
+    advisor/         JPO as a library: ask and tell, or a whole search in one call
     report/          results for people and programs: document(x) and as_json(x) of each subject, in the five forms of forms/
 
     optimizer/       where the parts meet: request, surrogate, sla, advise, suggestion, predictions, pareto/, explain/
@@ -68,11 +68,16 @@ from jpo.version import __version__
 
 if TYPE_CHECKING:
     from jpo.advisor.advisor import Advisor
+    from jpo.advisor.optimize import optimize
     from jpo.records import Outcome, Preference, Range
 
-__all__ = ["Advisor", "Outcome", "Preference", "Range", "__version__"]
+__all__ = ["Advisor", "Outcome", "Preference", "Range", "__version__", "optimize"]
 
-_HOME = {"Advisor": "jpo.advisor.advisor", "Outcome": "jpo.records", "Preference": "jpo.records", "Range": "jpo.records"}
+_HOME = {
+    "Advisor": "jpo.advisor.advisor",
+    "optimize": "jpo.advisor.optimize",
+    **dict.fromkeys(("Outcome", "Preference", "Range"), "jpo.records"),
+}
 
 
 def __getattr__(name: str) -> object:
@@ -82,3 +87,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -15,7 +15,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from jpo.forecast import predict
 from jpo.forecast.evidence.plausibility import plausible
 from jpo.optimizer.advise import advise_among
 from jpo.optimizer.installation import residuals_of_workloads
-from jpo.optimizer.prior import Prior, believe, prior_of, with_siblings
+from jpo.optimizer.prior import FEW, Prior, believe, prior_of, with_siblings
 from jpo.optimizer.request import Goals, Request
 from jpo.optimizer.search import search_values
 from jpo.records import (
@@ -57,6 +58,10 @@ from jpo.records import (
     same,
     texts_of,
 )
+from jpo.wording import numbers
+
+if TYPE_CHECKING:
+    import pandas
 
 Workload = str | Mapping[str, str | None] | Identity
 """A name ("dataset/model/framework" where it has three parts), or its parts by name, with the hardware where it is known."""
@@ -64,7 +69,7 @@ FinishedRun = Run | tuple[Configuration, Outcome] | tuple[Workload, Configuratio
 """A finished run: of this workload as (parameters, outcome), of any one as (workload, parameters, outcome), or as recorded."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NextConfiguration:
     """Configuration to run next, with its forecast and the reasons.
 
@@ -83,6 +88,11 @@ class NextConfiguration:
     confidence: float | None
     decided_by: str
     codes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        known = {name: f"{each.mean:.4g} ({each.low:.4g} to {each.high:.4g})" for name, each in self.forecast.known.items()}
+        shown = {"parameters": self.parameters, "forecast": known, "reasons": self.reasons, "confidence": self.confidence}
+        return f"NextConfiguration({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
 class Advisor:
@@ -108,7 +118,8 @@ class Advisor:
             model as "best" where that is not 1.
         quality: by what models are judged: "val_loss", "val_accuracy" or the name of `metric`; None: the first that runs measure.
         goal: "recurring", where what all runs cost counts, or "search", where the best model of them does; None: "search" where
-            the preference weighs loss but neither time nor cost, or explore is "on" and `horizon_runs` is said.
+        prior: what is believed before the first run, from candidates, seed and the runs of other workloads; for comparisons.
+            None: simulated jobs, see `prior_of`.
         prior: what is believed before the first run, from candidates, seed and the runs of other workloads; for comparisons.
 
     Raises:
@@ -134,7 +145,7 @@ class Advisor:
         metric: Mapping[str, object] | None = None,
         quality: str | None = None,
         goal: Goal | None = None,
-        prior: Callable[[Candidates, int, Sequence[Run]], Prior] = prior_of,
+        prior: Callable[[Candidates, int, Sequence[Run]], Prior] | None = None,
     ) -> None:
         self._space = numbered_space(space).knowing(current)
         self._current = self._space.numbers(current)
@@ -154,7 +165,7 @@ class Advisor:
         self._budget = budget_of(budget)
         self._policy = policy_of(policy)
         self._asked_quality, self._metric = quality_of(quality, metric)
-        self._prior = prior
+        self._prior = prior or (partial(prior_of, particles=FEW) if self._goal == "search" else prior_of)
         self._runs: list[Run] = []
         self._believable: tuple[Run, ...] | None = None
         self._others: list[Run] = []
@@ -165,6 +176,23 @@ class Advisor:
             raise UsageError("history", f"is {history!r:.80}", "give a list of finished runs", code="JPO-E720")
         for entry in history:
             self._take_in(entry)
+
+    def __repr__(self) -> str:
+        told = f"{numbers.counted(len(self._runs), 'run')} told"
+        return f"<Advisor of {', '.join(self._space.names)}: {self._goal}, {told}, current={self._today!r}>"
+
+    @property
+    def runs(self) -> list[tuple[dict[str, object], Outcome]]:
+        """What was told of this workload, oldest first, as `history` takes it."""
+        return [(self._space.meaning(run.parameters), run.outcome) for run in self._runs]
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The runs as a table: a row each, oldest first; a column per parameter, and per quantity that any run measured."""
+        import pandas
+
+        ends = [{"stopped": True} if outcome.stopped else {} for _, outcome in self.runs]
+        told = [{**parameters, **outcome.known} for parameters, outcome in self.runs]
+        return pandas.DataFrame([{**values, **end} for values, end in zip(told, ends, strict=True)])
 
     def ask(self) -> NextConfiguration:
         """The next configuration. Changes nothing: asked again, it answers the same.

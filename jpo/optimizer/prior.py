@@ -29,7 +29,8 @@ from jpo.simulate import Latents, jobs_of
 PARTICLES = 1000
 """Simulated jobs that form the prior; on recorded jobs, 250 to 30,000 gave equal results within 3%."""
 FEW = 250
-"""Simulated jobs where many beliefs are formed in one answer, or a second one is; and where candidates are many."""
+"""Simulated jobs where many beliefs are formed in one answer, or a second one is; where candidates are many; and in a search of
+the library, whose candidates are others each time, and where the belief says little more than what fails."""
 MOST_NUMBERS = 400_000
 """Particles x candidates: a large space is weighed with fewer particles, so that an answer takes a fraction of a second."""
 
@@ -45,12 +46,14 @@ class Prior:
     recalled: TransferredSurfaces | None
 
 
-def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, shipped: bool = True) -> Prior:
-    """Prior on these candidates.
+def prior_of(
+    candidates: Candidates, seed: int, others: Sequence[Run] = (), *, shipped: bool = True, particles: int = PARTICLES
+) -> Prior:
+    """Prior on these candidates, of this many simulated jobs, or of fewer where candidates are many.
 
     `shipped`: whether the surfaces that came with JPO count; a comparison on the jobs they were fitted to leaves them out.
     """
-    particles = max(FEW, min(PARTICLES, MOST_NUMBERS // len(candidates.values)))
+    particles = max(FEW, min(particles, MOST_NUMBERS // len(candidates.values)))
     uniform = Latents(PARTICLES, seed)
     names = candidates.names
     jobs = informative_jobs(others, names)
