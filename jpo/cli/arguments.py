@@ -40,7 +40,7 @@ def load_settings(
 
 
 def settings_beside(given: Path | None, toml: Path | None) -> LoadedSettings:
-    """Settings of a command that needs nothing else of config.ini; UsageError JPO-E201 if the one that was named cannot be read."""
+    """Settings of a command that needs no more of config.ini; UsageError JPO-E201: the one that was named cannot be read."""
     from jpo.config.source import contents
 
     if given:
