@@ -2,13 +2,14 @@
 
 It edits config.ini; the pipeline or the scheduler starts the job, or `jpo run` does, on an engine. The story of `jpo suggest` is
 on one screen in commands/suggest.py: open the project, collect its runs, ask for advice, format and check it, put it on record,
-write it; then the agent learns (commands/learn.py). The map, floor by floor; imports go down only:
+write it; then the agent learns (commands/learn.py). The map, layer by layer; imports go down only:
 
     __main__.py      exit codes, and the one place that catches everything
 
     plugins/         what JPO does besides: launch ci imports page phases cluster lab; each a folder, found through plugin.py
 
-    cli/             names, options and help: one small click file per command; main.py groups them; gate.py lets texts out
+    cli/             names, options and help: one small click file per command; main.py groups them; gate.py: what is
+                     printed, made harmless
 
     commands/        the story of each command, independent of each other; doctor/ is a folder of checks
 
@@ -19,45 +20,48 @@ write it; then the agent learns (commands/learn.py). The map, floor by floor; im
     learning/        how the agent learns: from the history (experience), on simulated jobs (practice), and its release test;
                      serving.py: which policy may decide
     advisor/         JPO as a library: ask and tell, or a whole search in one call
-    report/          results for people and programs: document(x) and as_json(x) of each subject, in the five forms of forms/
+    report/          results for people and programs: document(x) and as_json(x) of each subject; forms/ has the
+                     five output formats
 
     optimizer/       where the parts meet: request, surrogate, sla, advise, suggestion, predictions, pareto/, explain/
 
     agent/           which candidate next: the problem, its acquisition values, the rule, the policy, the regret; sac/ learns
     forecast/        what will happen: the belief after the runs, its calibration, trials, transfer from other workloads
-    simulate/        training jobs drawn at random: the prior of the belief, and the agent's school
+    simulate/        training jobs drawn at random: the prior of the belief, and what the agent practises on
     history/         runs, suggestions and agents in SQLite or PostgreSQL; the audit log; undoing
     telemetry/       finished runs from Prometheus and CSV logs, and why there are none
     config/          config.ini -> Workload; Edits -> the same bytes but for the values
     cost/            prices, catalogues, what a run costs; SLA targets
     inventory/       what this machine has; GPUs that stay idle
 
-    http/            servers that are asked: one session, and what is quoted of their answers
+    http/            the HTTP session for all servers; secrets are hidden in what messages repeat of their answers
 
     wording/         numbers, names and units as people read them
     tables/          rows, numerals and units of tables that others wrote
-    files/           files that appear whole or not at all; reading.py: files that others wrote
-    timeouts.py      programs and clients that are asked: waited for so long, then ended with all they started
+    files/           atomic writes; reading.py: files that others wrote
+    timeouts.py      external programs and clients: they have a time limit, then they end with all they started
 
     records/         the vocabulary: what the parts hand to each other
     policies.py      the names of those who may decide
     errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means;
                      `git grep CODE jpo` finds its text, or the constant to look for next; numbers and phrases come from
-                     wording/
+                     wording/; a code may have several texts: doctor has its own, and of a choice the headline's claim
+                     (report/headline.py) is what `jpo suggest` shows
     version.py  runlog.py (what a training script imports: standard library only)
 
 What is often added, and whose docstring lists the places (tests/golden/renew.py writes the golden files anew):
 
     an engine  plugins/launch/engines/__init__.py    a column of history  report/history.py
     an importer  plugins/imports/__init__.py         a key of jpo.toml  project/settings.py
-    an SLA target  cost/sla.py                       a policy of the cluster lab  plugins/cluster/queueing/__init__.py
+    an SLA target  cost/sla.py                       a job selection of the cluster lab  plugins/cluster/queueing/__init__.py
 
-The chance of harm is chance_of_harm in agent/safety/risk.py, called by agent/acquisition.py and agent/safety/exploration.py.
+The chance of harm is chance_of_harm in agent/safety/risk.py, called by agent/acquisition.py and agent/safety/exploration.py; the
+confidence shown is agent/safety/confidence.py. A plugin's `story/` is what `commands/` is in the core.
 
-The eight from agent to inventory are the parts: none imports another, only optimizer and the floors above combine them. The four
+The eight from agent to inventory are the parts: none imports another, only optimizer and the layers above combine them. The four
 of project, learning, advisor and report do not know each other. Next to this package is `constraints`, the guard: standard
 library only, it knows nothing of jpo and reads its own tables of jpo.toml. It filters candidates, decides on the proposal, and
-looks again as a process of its own in the pipeline. tests/ has the same tree.
+checks again, as a process of its own, in the pipeline. tests/ has the same tree.
 """
 
 from __future__ import annotations

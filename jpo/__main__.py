@@ -54,7 +54,7 @@ def leave(_number: int, _frame: object) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command; its exit code (docs/exit-codes.md)."""
+    """Run one command; its exit code (docs/codes.md)."""
     with gate.at_the_gate():
         try:
             from jpo.cli.main import cli  # here: half of the start, and whoever interrupts it shall read no traceback

@@ -10,7 +10,7 @@
     │   └── ConflictError   6    ... because someone else changed it since it was read
     └── LaunchError         7    a run could not be started or followed, or it failed
 
-The number is the exit code of the command (docs/exit-codes.md); `code` is the stable reason code with an entry in docs/codes.md.
+The number is the exit code of the command; `code` is the stable reason code. docs/codes.md explains both.
 """
 
 from __future__ import annotations

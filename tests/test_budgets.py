@@ -101,6 +101,8 @@ FOUND = {
         count > 1 for count in Counter(path.name for path in OF_THE_CORE if path.name != "__init__.py").values()
     ),
     "golden_bytes": lambda: sum(path.stat().st_size for path in (ROOT / "tests/golden/expected").rglob("*") if path.is_file()),
+    "pages_of_the_core": lambda: len(list((ROOT / "docs").glob("*.md"))),
+    "decisions": lambda: len(list((ROOT / "docs/decisions").glob("0*.md"))),
 }
 
 

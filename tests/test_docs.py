@@ -36,7 +36,7 @@ PAGES = [
     *sorted((ROOT / "examples").rglob("README.md")),
     ROOT / "jpo" / "agent" / "weights" / "README.md",
 ]
-LOOKED_UP = ("codes.md", "exit-codes.md", "benchmarks.md")
+LOOKED_UP = ("codes.md", "benchmarks.md")
 BOOKS = [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/plugins").glob("*.md"))]
 GUIDE = [page for page in BOOKS if page.name not in LOOKED_UP]
 CODE = re.compile(r"JPO-[EWI]\d{3}")
@@ -96,7 +96,7 @@ def test_the_page_of_reason_codes_has_exactly_the_codes_of_the_program() -> None
 
 
 def test_the_page_of_exit_codes_has_the_codes_of_the_errors() -> None:
-    told = {int(number) for number in re.findall(r"^\*\*(\d+)\*\*: ", (ROOT / "docs/exit-codes.md").read_text(), re.MULTILINE)}
+    told = {int(number) for number in re.findall(r"^\*\*(\d+)\*\*: ", (ROOT / "docs/codes.md").read_text(), re.MULTILINE)}
     kinds = (JpoError, UsageError, NothingAdmissible, TelemetryError, StoreError, EditError, ConflictError, LaunchError)
     assert told == {0, 10, 130, 141} | {kind.exit_code for kind in kinds}
 

@@ -39,6 +39,15 @@ def load_settings(
     return replace(settings, author=author_of(os.environ), side_branch=side_branch_of(os.environ), track=track)
 
 
+def settings_beside(given: Path | None, toml: Path | None) -> LoadedSettings:
+    """Settings of a command that needs no more of config.ini; UsageError JPO-E201: the one that was named cannot be read."""
+    from jpo.config.source import contents
+
+    if given:
+        contents(given)
+    return load_settings(given, toml, {})
+
+
 def config_of(given: Path | None, settings: LoadedSettings) -> Path:
     """The config.ini that was named, else the one that jpo.toml names; UsageError JPO-E322 if that is outside of the project."""
     from jpo.project.secrets import check_config

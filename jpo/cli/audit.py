@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.arguments import load_settings
+from jpo.cli.arguments import settings_beside
 from jpo.cli.gate import answer, for_people, put, stream
 from jpo.cli.options import output_options
 from jpo.cli.output import READABLE, Output, shown, width
@@ -36,7 +36,7 @@ def show(given: Path | None, output: Output, limit: int | None, toml: Path | Non
     from jpo.commands.audit import audit_log, page
     from jpo.report import audit as subject
 
-    settings = load_settings(given, toml, {})
+    settings = settings_beside(given, toml)
     if output.form in ("markdown", "html"):
         put(shown(subject.document(page(settings, limit=limit)), output.form))
         return
@@ -70,7 +70,7 @@ def verify(given: Path | None, head: str | None, toml: Path | None, *, anchor: b
     """
     from jpo.commands.audit import verify_log as command
 
-    answer(command(load_settings(given, toml, {}), head=head, anchor=anchor))
+    answer(command(settings_beside(given, toml), head=head, anchor=anchor))
 
 
 @audit.command()
@@ -88,7 +88,7 @@ def export(given: Path | None, form: str, since: str | None, toml: Path | None) 
     from jpo.commands.audit import audit_log, since_when, source_of
     from jpo.report import audit as subject
 
-    settings = load_settings(given, toml, {})
+    settings = settings_beside(given, toml)
     start = None if since is None else since_when(since, time.time())
     with audit_log(settings, start=start) as records:
         stream(subject.csv_lines(records) if form == "csv" else subject.events(records, source_of(settings)))

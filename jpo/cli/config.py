@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.arguments import load_settings
+from jpo.cli.arguments import settings_beside
 from jpo.cli.gate import answer, put
 from jpo.cli.options import ExplainingGroup, colour_option, network_options, options, settings_options
 from jpo.cli.subject import job_options
@@ -28,7 +28,7 @@ def check_settings(given: Path | None, toml: Path | None) -> None:
     """
     from jpo.commands.config import check as command
 
-    answer(command(load_settings(given, toml, {})))
+    answer(command(settings_beside(given, toml)))
 
 
 @config.command("show")
@@ -44,7 +44,7 @@ def show_settings(given: Path | None, toml: Path | None) -> None:
     """
     from jpo.commands.config import show as command
 
-    put(command(load_settings(given, toml, {})))
+    put(command(settings_beside(given, toml)))
 
 
 @config.command("schema")

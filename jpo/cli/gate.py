@@ -34,9 +34,8 @@ class ReaderGone(Exception):
 class Gate(TextIOBase):
     """A stream through which only released text leaves.
 
-    Args:
-        stream: what it leads to; None where the process was started without one.
-        must: whether a text that cannot be written is an error (stdout), or is lost (stderr: there is no one to tell).
+    `stream`: what it leads to; None where the process was started without one. `must`: whether a text that cannot be written is
+    an error (stdout), or is lost (stderr: there is no one to tell).
     """
 
     def __init__(self, stream: TextIO | None, *, must: bool) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.arguments import load_settings
+from jpo.cli.arguments import settings_beside
 from jpo.cli.gate import answer, stream
 from jpo.cli.options import settings_options
 from jpo.cli.output import writable
@@ -35,7 +35,7 @@ def export_state(given: Path | None, file: Path, toml: Path | None) -> None:
     from jpo.commands.state import export, exported
     from jpo.report.forms.json import harmless
 
-    settings = load_settings(given, toml, {})
+    settings = settings_beside(given, toml)
     if str(file) == "-":
         with exported(settings) as lines:
             stream(map(harmless, lines))
@@ -58,7 +58,7 @@ def import_state(given: Path | None, file: Path, toml: Path | None) -> None:
     """
     from jpo.commands.state import import_ as command
 
-    answer(command(load_settings(given, toml, {}), file))
+    answer(command(settings_beside(given, toml), file))
 
 
 @state.command()
@@ -76,4 +76,4 @@ def gc(given: Path | None, toml: Path | None, *, dry_run: bool) -> None:
     """
     from jpo.commands.state import gc as command
 
-    answer(command(load_settings(given, toml, {}), dry_run=dry_run, now=time.time()))
+    answer(command(settings_beside(given, toml), dry_run=dry_run, now=time.time()))

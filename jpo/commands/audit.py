@@ -64,9 +64,8 @@ def verify_log(settings: LoadedSettings, *, head: str | None, anchor: bool) -> l
 
     `head`: an anchor noted earlier, in any of the forms that `noted` reads; `anchor`: answer with the anchor of today alone.
 
-    Raises:
-        StoreError: JPO-E504, there is no log; JPO-E511, the chain is broken: names the first bad record.
-        UsageError: JPO-E520, `head` is no anchor.
+    Raises StoreError: JPO-E504, there is no log; JPO-E511, the chain is broken: names the first bad record. UsageError: JPO-E520,
+    `head` is no anchor.
     """
     number, expected = noted(head) if head is not None else (None, None)
     with open_history(settings, read_only=True) as store:

@@ -34,9 +34,8 @@ WIDENED = "JPO-W616"
 def history(settings: LoadedSettings, config: Path | None = None, *, limit: int | None, all_rows: bool) -> History:
     """The last `limit` runs and suggestions of the store, oldest first; the ledgers are of the newest runs, whatever the limit.
 
-    Args:
-        config: the file whose workload alone is shown; None: all.
-        all_rows: without a limit, everything; else the newest MOST_ROWS, and the history says so.
+    `config`: the file whose workload alone is shown; None: all. `all_rows`: without a limit, everything; else the newest
+    MOST_ROWS, and the history says so.
     """
     identity, most = only_of(config, settings), None if all_rows or limit else MOST_ROWS
     with open_project_store(settings) as job:

@@ -40,9 +40,8 @@ def show(config: Path | None, settings: LoadedSettings, *, gpu_type: str | None,
 def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, now: float) -> list[str]:
     """Write AWS' instances with their prices of today to a catalogue file, whole or not at all; says what it holds.
 
-    Raises:
-        UsageError: JPO-E808, the file is something else, or a family is none; JPO-E307, it cannot be written.
-        UsageError, TelemetryError: as `read_offers`.
+    Raises UsageError: JPO-E808, the file is something else, or a family is none; JPO-E307, it cannot be written. UsageError,
+    TelemetryError: as `read_offers`.
     """
     wanted = [family.strip() for family in families if family.strip()]
     odd = [family for family in wanted if not re.fullmatch(r"[a-z0-9-]+", family)]

@@ -64,9 +64,8 @@ def export(settings: LoadedSettings, file: Path) -> list[str]:
 def import_(settings: LoadedSettings, file: Path) -> list[str]:
     """Fill the store, which must be empty, with an export: all of it or nothing.
 
-    Raises:
-        StoreError: JPO-E515, the store is not empty; JPO-E516, the file is no whole export; JPO-E511, its chain is broken.
-        UsageError: JPO-E307, the file cannot be read.
+    Raises StoreError: JPO-E515, the store is not empty; JPO-E516, the file is no whole export; JPO-E511, its chain is broken.
+    UsageError: JPO-E307, the file cannot be read.
     """
     unreadable = partial(UsageError, str(file), remedy="name an export", code="JPO-E307")
     with opened(file, unreadable) as stream, open_history(settings) as store:

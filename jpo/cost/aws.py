@@ -31,9 +31,8 @@ Answer = TypeVar("Answer")
 class Offers:
     """The answer of AWS.
 
-    Attributes:
-        instances: those with an on-demand price; with a spot price where there was one within the last week.
-        unpriced: instance types of the region without exactly one on-demand price for Linux; they are left out.
+    `instances`: those with an on-demand price; with a spot price where there was one within the last week. `unpriced`: instance
+    types of the region without exactly one on-demand price for Linux; they are left out.
     """
 
     instances: tuple[Instance, ...]

@@ -1,11 +1,14 @@
 """SLA targets: their meaning, and their checks against forecasts and against the outcomes of runs.
 
 A new target is a line of TARGETS in wording/names.py, one of SLA in constraints/sla.py, which is the guard's, and a key in
-project/tables/promises.py and docs/jpo-toml.md; a row in the test_sla.py of tests/cost and tests/constraints. Of runs that go
-on also _sla and _warnings in plugins/launch/story/watch/standing.py; of qualities of the model facts_of in project/proposal.py,
-to_be_lowered in optimizer/sla.py, cost/thresholds.py and project/unreported.py. Its quantity is a field of records.Forecast and
-Outcome; a new one is also in OUTCOMES of wording/names.py, forecast/demand.py, report/suggestion_schema.py,
-history/migrations.py, history/postgres/schema.py and constraints/own.py. An unknown value neither meets nor breaks a target.
+project/tables/promises.py, docs/jpo-toml.md and docs/weighing.md; a row in the test_sla.py of tests/cost and tests/constraints.
+Of runs that go on also _sla and _warnings in plugins/launch/story/watch/standing.py; of qualities of the model facts_of in
+project/proposal.py, to_be_lowered in optimizer/sla.py, cost/thresholds.py and project/unreported.py. Its quantity is a field of
+records.Forecast and Outcome; a new one is also in OUTCOMES of wording/names.py, forecast/demand.py,
+report/suggestion_schema.py, history/migrations.py, history/postgres/schema.py and constraints/own.py, and if it is newly
+measured in telemetry/outcome.py and OUTCOME_LIMITS of forecast/evidence/plausibility.py; shown by USE in report/prediction.py,
+MORE_IS_BETTER in commands/compare.py. What contradicts [parameters] is refused by `can_be_kept` in project/settings.py. An
+unknown value neither meets nor breaks a target.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ def fit_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
     """Surfaces fitted to other workloads' runs that ended well, in one `Surfaces` for all that have the given parameters.
 
     Ridge regression. A job that ran fewer configurations than a polynomial has coefficients gives none: it would be almost flat,
-    and say of everything untried that it makes no difference (docs/decisions/0115).
+    and say of everything untried that it makes no difference (docs/decisions/0009).
     """
     timed = [run for run in runs if run.ended_well and run.outcome.duration_seconds]
     coefficients = math.comb(len(names) + DEGREE, DEGREE)

@@ -69,9 +69,8 @@ class Figures:
 def figures(runs: Sequence[Run], cost_usd: Measure, metrics: Mapping[str, Quality] = NO_METRICS) -> tuple[Figures, ...]:
     """Figures of every workload, sorted by name.
 
-    Args:
-        cost_usd: the cost of a run, measured or by the user's prices.
-        metrics: the user's own of which the direction is known, by name.
+    `cost_usd`: the cost of a run, measured or by the user's prices. `metrics`: the user's own of which the direction is known, by
+    name.
     """
     by_identity: dict[Identity, list[Run]] = defaultdict(list)
     for run in runs:

@@ -80,9 +80,8 @@ def check_encrypted(url: str, secret: str) -> None:
 def check_store(settings: LoadedSettings) -> None:
     """The same for a PostgreSQL store that jpo.toml names: libpq finds passwords in the environment and in files by itself.
 
-    Raises:
-        UsageError: as `check_prometheus`; JPO-E509, libpq cannot read the URL.
-        StoreError: JPO-E513, libpq would read what is no file.
+    Raises UsageError: as `check_prometheus`; JPO-E509, libpq cannot read the URL. StoreError: JPO-E513, libpq would read what is
+    no file.
     """
     if settings.store_file:
         return

@@ -1,7 +1,7 @@
 """Vocabulary of JPO: the records that its parts hand to each other.
 
 All records are frozen and checked when they are built, so that later code need not ask again. A value that was not measured is
-None (never zero). Times are unix seconds, ratios lie in 0..1, units are in the names. They stand in the order of the story.
+None (never zero). Times are unix seconds, ratios lie in 0..1, units are in the names.
 """
 
 from __future__ import annotations

@@ -140,10 +140,9 @@ class Belief:
 class Calibration:
     """Calibration of a belief: how its last forecasts were met, each from the runs before it.
 
-    Attributes:
-        interval_factor, loss_interval_factor: by how much it was too sure of durations (and costs) and of losses, at least 1:
-            the distance of bounds from the middle is multiplied by them, on a log scale.
-        misses: standardised errors of the durations, oldest first; None where a run had no forecast (see change_detection.py).
+    `interval_factor`, `loss_interval_factor`: by how much it was too sure of durations (and costs) and of losses, at least 1: the
+    distance of bounds from the middle is multiplied by them, on a log scale. `misses`: standardised errors of the durations,
+    oldest first; None where a run had no forecast (see change_detection.py).
     """
 
     interval_factor: float = 1.0

@@ -36,9 +36,8 @@ class Stray:
 class Reach:
     """How far a parameter can be set, as runs showed that were given something else.
 
-    Attributes:
-        strays: these runs, oldest first.
-        most, least: beyond this value the job takes this one; both None: what it makes of a value is not known, so that it stays.
+    `strays`: these runs, oldest first. `most`, `least`: beyond this value the job takes this one; both None: what it makes of a
+    value is not known, so that it stays.
     """
 
     parameter: str

@@ -217,9 +217,7 @@ class TrackRecord:
 class Currency:
     """Currency in which amounts are shown; they are computed, stored and written to JSON in USD.
 
-    Attributes:
-        code: ISO 4217, e.g. "EUR".
-        per_usd: how much of it one USD is.
+    `code`: ISO 4217, e.g. "EUR". `per_usd`: how much of it one USD is.
     """
 
     code: str = "USD"

@@ -291,9 +291,8 @@ def reasons_as_stored(stored: Mapping[str, Any]) -> tuple[tuple[Note, ...], tupl
 class Undo:
     """Undoing of a suggestion and of all after it: what it means to go back.
 
-    Attributes:
-        suggestion_id: that one.
-        undone: it and all after it that changed config.ini, rollbacks included, oldest first; at least one.
+    `suggestion_id`: that one. `undone`: it and all after it that changed config.ini, rollbacks included, oldest first; at least
+    one.
     """
 
     suggestion_id: str

@@ -1,8 +1,9 @@
 """The history: runs and suggestions on record, and the ledger of the last forecasts, workload by workload.
 
 A further column stands in _runs and _run (people), run_document (JSON), HEAD and row_of, or DECISION and decision_of (CSV;
-docs/runs.md); what no Run has is a field of PastRun, filled in commands/history.py. The documents are also those of `jpo
-explain` and plugins/page/report/published.py. The CSV columns are also those of `jpo lab logs --extended` and of the page's
+docs/runs.md); what no Run has is a field of PastRun, filled in commands/history.py. The page's table of runs has columns of its
+own (`_runs` in plugins/page/report/sections.py). The documents are also those of `jpo explain` and
+plugins/page/report/published.py. The CSV columns are also those of `jpo lab logs --extended` and of the page's
 performance_metrics.csv.
 """
 

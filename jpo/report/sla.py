@@ -41,9 +41,7 @@ class CheckedRun:
 class SlaReport:
     """Runs held against [sla].
 
-    Attributes:
-        checked: the runs that were asked for.
-        compliance: how often all runs kept it; `runs` says how many these are.
+    `checked`: the runs that were asked for. `compliance`: how often all runs kept it; `runs` says how many these are.
     """
 
     identity: Identity
@@ -64,9 +62,8 @@ class SlaReport:
 class SlaProposal:
     """Thresholds for [sla].
 
-    Attributes:
-        share: of runs like these that are expected to keep each threshold by itself.
-        runs: from how many runs they come; `basis` says which these are.
+    `share`: of runs like these that are expected to keep each threshold by itself. `runs`: from how many runs they come; `basis`
+    says which these are.
     """
 
     identity: Identity

@@ -20,9 +20,8 @@ def separator_of(head: str) -> str:
 def rows_of(lines: Iterable[str], broken: Callable[[int, str], JpoError], separator: str = ",") -> Iterator[Row]:
     """The rows, without empty lines.
 
-    Args:
-        lines: with their line breaks.
-        broken: the reader's error for what is no CSV: the line, and the finding in the words of Python's csv.
+    `lines`: with their line breaks. `broken`: the reader's error for what is no CSV: the line, and the finding in the words of
+    Python's csv.
     """
     reader = csv.reader(lines, strict=True, delimiter=separator)
     try:

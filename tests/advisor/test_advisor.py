@@ -80,7 +80,8 @@ def test_the_same_seed_and_runs_give_the_same_answer_in_another_process() -> Non
         " history=[('other', {'batch_size': b, 'gpus': 1, 'gpu': 'a100'}, Outcome(duration_seconds=b))"
         " for b in (32, 64, 128, 256)])\n"
         "a.tell({}, Outcome(duration_seconds=100))\n"
-        "print(a.ask())"
+        "answer = a.ask()\n"
+        "print(answer, answer.forecast)"
     )
     answers = {
         subprocess.run(

@@ -28,3 +28,9 @@ def test_the_schema_is_that_of_the_settings_unless_another_is_named(jpo: Callabl
     assert jpo("config", "schema") == jpo("config", "schema", "--output", "settings")
     assert json.loads(jpo("config", "schema"))["properties"].keys() >= {"agent", "prices", "sla"}
     assert CliRunner().invoke(cli, ["config", "schema", "--output", "history"]).exit_code == 2
+
+
+@pytest.mark.parametrize("words", ["config check", "config show", "audit show", "audit verify", "audit export", "state gc"])
+def test_a_config_ini_that_was_named_and_is_not_there_is_an_error(words: str) -> None:
+    error = CliRunner().invoke(cli, [*words.split(), "nowhere/config.ini"]).exception
+    assert getattr(error, "code", "") == "JPO-E201"

@@ -1,4 +1,4 @@
-"""One test per row of the table of exit codes (docs/exit-codes.md): the code, one line on stderr, config.ini as documented."""
+"""One test per row of the table of exit codes (docs/codes.md): the code, one line on stderr, config.ini as documented."""
 
 from __future__ import annotations
 

@@ -105,17 +105,15 @@ OFFLINE_PROMETHEUS = "--prometheus-url http://127.0.0.1:9 --timeout 2s"
 QUICKSTART = Scenario(
     "quickstart",
     quickstart,
-    MORNING,
+    MORNING + 2 * 3600,
     (
         Step("check_config", "check config.ini", "none"),
-        Step("settings", "config show", "lines"),
         Step("settings_from_environment", "config show", "lines", environment=(("JPO_AGENT__EXPLORE", "off"),)),
         Step("settings_check", "config check", "none"),
         Step("explain_without_suggestion", "explain -o json"),
         Step("history_empty", "history -o json"),
         Step("suggest_dry_run", "suggest config.ini --dry-run --diff --no-learn", "text", files=("config.ini",)),
         Step("suggest_check", "suggest config.ini --check --no-learn", "text"),
-        Step("suggest_explore_off", "suggest --dry-run --no-learn --prefer cost --explore off", "text"),
         Step("suggest_weights", "suggest --dry-run --no-learn --prefer time=0.2,efficiency=0.3,loss=0.5 --seed 7", "text"),
         Step("suggest_set", "suggest --dry-run --no-learn --set batch_size=32", "text"),
         Step("suggest_set_refused", "suggest --no-learn --set batch_size=3 -o json", files=("config.ini",)),

@@ -60,9 +60,8 @@ class Scenario:
 class Evaluation:
     """What came of a scenario under a rule.
 
-    Attributes:
-        jobs_per_second: simulated jobs in a second of this machine's time, without reading.
-        resizes: how often running jobs got more or fewer tasks; None: they never do.
+    `jobs_per_second`: simulated jobs in a second of this machine's time, without reading. `resizes`: how often running jobs got
+    more or fewer tasks; None: they never do.
     """
 
     workload: str

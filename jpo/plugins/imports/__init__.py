@@ -3,8 +3,8 @@
 foreign.py       what each format makes of its files: runs as cells of text, by the tool's own names
 recognise.py     which format a file or folder has; a further one is a module with its KNOWN names, a line of FORMATS there, its
                  name in OWN and a line in this map, an example in cli.py, a section of docs/plugins/imports.md and its name in
-                 README, docs/guide.md, runs.md and start.md;
-                 or a package of its own that names function(file or folder) -> ForeignRuns under GROUP
+                 README, docs/guide.md, runs.md and start.md, a file in benchmarks/apparatus/foreign_files.py, pyproject.toml (a
+                 reader); or a package of its own that names function(file or folder) -> ForeignRuns under GROUP
 table.py         a CSV file with a row per run
 huggingface.py   trainer_state.json, and what lies beside it
 lightning.py     metrics.csv and hparams.yaml

@@ -39,9 +39,8 @@ Ask = Callable[[str, Fields], Mapping[str, object]]
 def read_server(source: Endpoint, experiments: Sequence[str], loss: str | None = None) -> ForeignRuns:
     """The runs of experiments, by their names or ids; `loss`: the cell of validation loss, whose curve is read as well.
 
-    Raises:
-        UsageError: JPO-E158, no experiment is named, or the server has none of this name.
-        TelemetryError: JPO-E101 to E109, the server does not answer, or not as MLflow does.
+    Raises UsageError: JPO-E158, no experiment is named, or the server has none of this name. TelemetryError: JPO-E101 to E109,
+    the server does not answer, or not as MLflow does.
     """
     from jpo.http.session import GuardedSession, Service  # loads requests
 

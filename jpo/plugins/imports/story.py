@@ -55,10 +55,9 @@ def import_runs(
 
     The identity of config.ini is that of runs that do not say theirs; it need not exist.
 
-    Raises:
-        UsageError: JPO-E155, E156, E158: what the files are, a package that reads them, or an experiment that is not there.
-        TelemetryError: JPO-E150 to E154: what is wrong in which file and row; JPO-E101 to E109, of a server. Nothing is on record
-            then.
+    Raises UsageError: JPO-E155, E156, E158: what the files are, a package that reads them, or an experiment that is not there.
+    TelemetryError: JPO-E150 to E154: what is wrong in which file and row; JPO-E101 to E109, of a server. Nothing is on record
+    then.
     """
     own = own_names(settings)
     paths = [source for source in sources if isinstance(source, Path)]

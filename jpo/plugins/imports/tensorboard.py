@@ -89,9 +89,8 @@ class _Contents:
 def read_tensorboard(path: Path) -> ForeignRuns:
     """The run of a folder with event files, or of one such file.
 
-    Raises:
-        TelemetryError: JPO-E150, a file is cut off, damaged, too large or none; with the number of the record.
-        UsageError: JPO-E156, tensorboard is not installed.
+    Raises TelemetryError: JPO-E150, a file is cut off, damaged, too large or none; with the number of the record. UsageError:
+    JPO-E156, tensorboard is not installed.
     """
     files = event_files(path) if path.is_dir() else [path]
     if not files:

@@ -28,10 +28,9 @@ LEARNT_FROM = 20
 class Lane:
     """One workload, run on the same nights with its first configuration unchanged and with JPO.
 
-    Attributes:
-        goal: the objective of the user's preference over the last runs, failed ones paid for, in multiples of the unchanged
-            configuration's (smaller is better); None if none of the last runs ended well.
-        best: the same for the best possible configuration, which only the simulator knows.
+    `goal`: the objective of the user's preference over the last runs, failed ones paid for, in multiples of the unchanged
+    configuration's (smaller is better); None if none of the last runs ended well. `best`: the same for the best possible
+    configuration, which only the simulator knows.
     """
 
     workload: str

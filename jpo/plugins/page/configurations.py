@@ -44,9 +44,8 @@ Effect: TypeAlias = tuple[float, float, BeforeAfter]
 class MeasuredFront:
     """Configurations on two quantities, the first of which is the time; without points where a second one was not measured.
 
-    Attributes:
-        maximised: whether more of the second one is better.
-        effects: what the newest value of a parameter did to the time of a run, where runs differ in nothing else.
+    `maximised`: whether more of the second one is better. `effects`: what the newest value of a parameter did to the time of a
+    run, where runs differ in nothing else.
     """
 
     quantities: tuple[str, ...]
@@ -58,9 +57,7 @@ class MeasuredFront:
 def measured_front(runs: Sequence[Run], prices: Prices, metric: Quality | None = None) -> MeasuredFront:
     """The front of time and cost; where no cost is known, of time and what was measured of the model.
 
-    Args:
-        runs: with all their parameters.
-        metric: the user's own.
+    `runs`: with all their parameters. `metric`: the user's own.
     """
     tried = configurations(runs, lambda run: run_cost_usd(run, prices))
     second = ("cost_usd", *([metric.name] if metric else []), "val_loss", "val_accuracy")
@@ -82,8 +79,7 @@ def measured_front(runs: Sequence[Run], prices: Prices, metric: Quality | None =
 def effects_of(runs: Sequence[Run]) -> dict[str, Effect]:
     """The newest effect of each parameter: of configurations that differ in it alone, and each ended well often enough.
 
-    Args:
-        runs: oldest first, with all their parameters.
+    `runs`: oldest first, with all their parameters.
     """
     took: dict[tuple[tuple[str, float], ...], list[float]] = {}
     for run in runs:

@@ -41,9 +41,7 @@ def reward_components(
 ) -> Iterator[RewardComponents]:
     """The components of every run from the reference on, oldest first; runs before it are compared with nothing.
 
-    Args:
-        runs: of one workload, oldest first, with all their parameters.
-        targets: those of [sla].
+    `runs`: of one workload, oldest first, with all their parameters. `targets`: those of [sla].
     """
     first = next((at for at, run in enumerate(runs) if run.ended_well and run.outcome.duration_seconds), len(runs))
     best, least = np.zeros(6), math.inf

@@ -49,8 +49,7 @@ ChangeOf: TypeAlias = Callable[[Identity, Sides, Prices, Mapping[str, bool]], Wo
 def report(config: Path | None, settings: LoadedSettings, read: Past, change_of: ChangeOf, *, now: float) -> Review:
     """The report of a workload, or (None) of every one on record.
 
-    Raises:
-        StoreError: the store cannot be read; a broken chain is in the report instead.
+    Raises StoreError: the store cannot be read; a broken chain is in the report instead.
     """
     targets = targets_of(settings)
     only = read_workload(config, settings, now=now).identity if config else None
@@ -71,8 +70,7 @@ def report(config: Path | None, settings: LoadedSettings, read: Past, change_of:
 def refuse_broken(review: Review) -> None:
     """To be called when the report is written: a broken chain is an error all the same.
 
-    Raises:
-        StoreError: JPO-E511.
+    Raises StoreError: JPO-E511.
     """
     chain = review.audit.chain
     if not chain.ok:

@@ -29,13 +29,11 @@ class Update:
     Attributes:
         phase: the most probable one.
         probabilities: shape (k,), of the phases given the samples so far.
-        next_probabilities: shape (k,), of the phase of the next sample.
         next_quantiles: shape (2, len(QUANTILES)), needs of CPU and memory at the next sample; None where they were not measured.
     """
 
     phase: int
     probabilities: Floats
-    next_probabilities: Floats
     next_quantiles: Floats | None
 
 
@@ -65,7 +63,7 @@ class Stream:
         densities = self._model.densities(values)
         probabilities, _ = step(self._expected, np.exp(densities - densities.max()))
         self._expected = probabilities @ self._model.chain.transitions
-        return Update(int(probabilities.argmax()), probabilities, self._expected, self._next(self._expected))
+        return Update(int(probabilities.argmax()), probabilities, self._next(self._expected))
 
     def _next(self, expected: Floats) -> Floats | None:
         """Quantiles of the mixture."""

@@ -46,9 +46,8 @@ def put_in(file: Path, table: str, lines: Mapping[str, TomlLine], *, replace: bo
 
     `replace`: also where the file has another value.
 
-    Raises:
-        UsageError: JPO-E301, the file cannot be read or is not TOML; JPO-E307, it cannot be written.
-        EditError: JPO-E226, it cannot be changed without loss. ConflictError: JPO-E220, it changed meanwhile, and again.
+    Raises UsageError: JPO-E301, the file cannot be read or is not TOML; JPO-E307, it cannot be written. EditError: JPO-E226, it
+    cannot be changed without loss. ConflictError: JPO-E220, it changed meanwhile, and again.
     """
     try:
         return _put_in(file, table, lines, replace=replace)

@@ -66,9 +66,8 @@ def selector(
 ) -> str:
     """`{dataset="..",model="..",framework=".."}`, the hardware if it is said, and the runs where they are few enough to name.
 
-    Args:
-        loose: series that lack a label of the identity are chosen too; Pushgateway's own metrics have only those of its groups.
-        longest: characters of run ids; if there are more, none is named.
+    `loose`: series that lack a label of the identity are chosen too; Pushgateway's own metrics have only those of its groups.
+    `longest`: characters of run ids; if there are more, none is named.
     """
     matchers = [
         f"{names.label(role)}=~{quoted(re.escape(value) + '|')}" if loose else f"{names.label(role)}={quoted(value)}"

@@ -81,9 +81,8 @@ class Collected:
 class Late:
     """Where to look for runs that became visible late, behind the watermark.
 
-    Attributes:
-        since: unix seconds: what reported since then is asked for.
-        settled: ids of runs that need no look: they are on record, or were looked at lately.
+    `since`: unix seconds: what reported since then is asked for. `settled`: ids of runs that need no look: they are on record, or
+    were looked at lately.
     """
 
     since: float

@@ -34,7 +34,6 @@ def test_the_next_need_has_quantiles_in_order(model: PhaseModel) -> None:
         update = stream.update(t, {CPU: sample[0], MEMORY: sample[1]})
         assert update.next_quantiles is not None
         assert (np.diff(update.next_quantiles, axis=1) >= 0).all()
-        assert update.next_probabilities.sum() == pytest.approx(1)
         below.append(following <= update.next_quantiles[:, 2])
     assert np.mean(below) > 0.9
 

@@ -21,9 +21,8 @@ Mask = NDArray[np.bool_]
 class LivedEpisode:
     """One episode as a learning agent lived it.
 
-    Attributes:
-        seen: shape (decisions, size). masks: (decisions, actions), the open ones. actions: (decisions,), those taken.
-        rewards: (decisions,), of the objective, divided by what a reference policy got: they add up to about -1.
+    `seen`: shape (decisions, size). masks: (decisions, actions), the open ones. actions: (decisions,), those taken. `rewards`:
+    (decisions,), of the objective, divided by what a reference policy got: they add up to about -1.
     """
 
     seen: Seen

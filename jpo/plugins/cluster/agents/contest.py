@@ -28,9 +28,7 @@ SIDE_BY_SIDE = 16
 class SequenceScores:
     """How an agent and rules did on sequences.
 
-    Attributes:
-        objective: of METRICS; smaller is better but for utilisation.
-        values: of each name, one per sequence, in their order.
+    `objective`: of METRICS; smaller is better but for utilisation. `values`: of each name, one per sequence, in their order.
     """
 
     objective: str

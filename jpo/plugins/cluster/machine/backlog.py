@@ -18,9 +18,8 @@ from jpo.plugins.cluster.machine.simulation import Simulation
 class Alike:
     """Waiting jobs that need the same.
 
-    Attributes:
-        wanted: GPUs, or CPU cores where none is needed, of a job. number: of the kind.
-        ranks: in the queue, sorted; requested: the seconds of each of them; lengths: the same, sorted.
+    `wanted`: GPUs, or CPU cores where none is needed, of a job. number: of the kind. `ranks`: in the queue, sorted; requested:
+    the seconds of each of them; lengths: the same, sorted.
     """
 
     need: Need

@@ -35,9 +35,8 @@ class Need(NamedTuple):
 class Holding(NamedTuple):
     """What a job holds.
 
-    Attributes:
-        cores: (processor, how many) pairs; a processor may be there several times.
-        memory: (node, GiB) pairs, one for each task or group of tasks.
+    `cores`: (processor, how many) pairs; a processor may be there several times. `memory`: (node, GiB) pairs, one for each task
+    or group of tasks.
     """
 
     cores: tuple[tuple[int, int], ...]

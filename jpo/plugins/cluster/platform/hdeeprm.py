@@ -39,9 +39,8 @@ Table = Mapping[str, Any]
 class LegacyAgent:
     """The agent of an options file.
 
-    Attributes:
-        pair: of a classic agent. run: train or test. input_model: of a learning one.
-        file: of an agent of the user's own, as it stands there; code runs only where the command line names it, too.
+    `pair`: of a classic agent. run: train or test. input_model: of a learning one. `file`: of an agent of the user's own, as it
+    stands there; code runs only where the command line names it, too.
     """
 
     pair: tuple[str, str] | None

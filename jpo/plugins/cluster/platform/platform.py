@@ -87,9 +87,8 @@ class NodeGroup:
 class Slowdowns:
     """By how much a job takes longer where its tasks are apart: its time is multiplied. 1: not at all.
 
-    Attributes:
-        nodes: tasks on several nodes of one cluster. clusters: on several clusters.
-        conflict: speed where jobs want more memory bandwidth of a processor than it has; None: in proportion to what there is.
+    `nodes`: tasks on several nodes of one cluster. clusters: on several clusters. `conflict`: speed where jobs want more memory
+    bandwidth of a processor than it has; None: in proportion to what there is.
     """
 
     nodes: float = 1.0

@@ -1,4 +1,5 @@
-"""Queues before a machine whose processors are all alike: which job next, and which may go before its turn.
+"""Queues before a machine whose processors are all alike: which job next, and which may go before its turn (resource
+selection: ../machine/placement.py).
 
     selection.py     which job next: the keys that sort a queue; a further policy stands in STEADY there (in SELECTIONS if it
                      changes with time), in the help of ../cli_workloads.py and in docs/plugins/cluster.md

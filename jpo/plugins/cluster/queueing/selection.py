@@ -65,9 +65,8 @@ def _log_submit(job: Waiting) -> Seconds:
 class JobSelection:
     """A policy by its name.
 
-    Attributes:
-        timed: whether the key of a waiting job changes with time.
-        slope: of a timed key that orders jobs as -slope x wait does; None: there is no such number.
+    `timed`: whether the key of a waiting job changes with time. `slope`: of a timed key that orders jobs as -slope x wait does;
+    None: there is no such number.
     """
 
     name: str

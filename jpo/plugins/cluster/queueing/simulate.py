@@ -22,9 +22,8 @@ ELASTIC = "elastic"
 class Rule:
     """How a queue is worked off: in which order, whether jobs may go before their turn, and which resources they get.
 
-    Attributes:
-        resources: a resource selection of machine/placement.py; empty where processors are all alike.
-        elastic: whether running jobs are resized within their ranges, see machine/elastic.py.
+    `resources`: a resource selection of machine/placement.py; empty where processors are all alike. `elastic`: whether running
+    jobs are resized within their ranges, see machine/elastic.py.
     """
 
     selection: str

@@ -18,9 +18,8 @@ Shares = NDArray[np.float64]
 class Elasticity:
     """One row per job, as in the JobTable; a job whose smallest and largest number of tasks are the same is rigid.
 
-    Attributes:
-        min_tasks, max_tasks: with how many it can run; what it asks for lies between.
-        serial_shares: of its work on one task that no further task makes faster, 0 to 1; NaN: as the platform says.
+    `min_tasks`, `max_tasks`: with how many it can run; what it asks for lies between. `serial_shares`: of its work on one task
+    that no further task makes faster, 0 to 1; NaN: as the platform says.
     """
 
     min_tasks: Whole

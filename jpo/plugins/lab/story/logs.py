@@ -42,9 +42,8 @@ def logs(
 
     `extended`, `epochs`: where a row per run and a row per row of each log go; None: nowhere.
 
-    Raises:
-        UsageError: JPO-E133, no log is named; JPO-E132 or E307, a table cannot be written.
-        TelemetryError: JPO-E134, none of the logs can be used.
+    Raises UsageError: JPO-E133, no log is named; JPO-E132 or E307, a table cannot be written. TelemetryError: JPO-E134, none of
+    the logs can be used.
     """
     usual_logs = [Path(pattern) for pattern in settings.csv_logs]
     patterns = given or usual_logs

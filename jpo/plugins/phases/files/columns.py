@@ -30,9 +30,8 @@ USUAL: Mapping[str, tuple[str, ...]] = MappingProxyType(
 class TraceColumns:
     """Names of a file's columns.
 
-    Attributes:
-        named: header of a quantity (`execution`, `time`, a feature, or one of `units.UNITS`); what is absent is found by USUAL.
-        features: the features to read, in this order; empty: CPU, memory, and GPU where it is measured.
+    `named`: header of a quantity (`execution`, `time`, a feature, or one of `units.UNITS`); what is absent is found by USUAL.
+    `features`: the features to read, in this order; empty: CPU, memory, and GPU where it is measured.
     """
 
     named: Mapping[str, str] = field(default_factory=dict)

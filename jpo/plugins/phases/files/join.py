@@ -35,9 +35,8 @@ REPLICAS = frozenset(("prometheus", "prometheus_replica", "replica", "receive_re
 class Measured:
     """What one file says of one feature of an execution.
 
-    Attributes:
-        execution: "": the file has one, and does not name it.
-        times, values: shape (n,), Unix seconds, ascending; in the feature's unit.
+    `execution`: "": the file has one, and does not name it. `times`, `values`: shape (n,), Unix seconds, ascending; in the
+    feature's unit.
     """
 
     file: str

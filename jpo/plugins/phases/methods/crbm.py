@@ -61,9 +61,8 @@ class CrbmOptions:
 class Crbm:
     """A trained machine of d visible and n hidden units, with a history of t samples.
 
-    Attributes:
-        hidden_visible: shape (n, d). visible_history: shape (d, t * d). hidden_history: shape (n, t * d).
-        visible_bias, hidden_bias: shapes (d,) and (n,).
+    `hidden_visible`: shape (n, d). visible_history: shape (d, t * d). hidden_history: shape (n, t * d). `visible_bias`,
+    `hidden_bias`: shapes (d,) and (n,).
     """
 
     hidden_visible: Floats
