@@ -22,6 +22,8 @@ ENDED: Mapping[str, Emphasis] = {
     "stopped": "warning",
     "failed": "bad",
 }
+KINDS = {"return": "undone"}
+"""Words for kinds of changes, where another one says more in a few letters."""
 LARGEST = 1e15
 """Whatever is larger is no measurement, and would push all others to the edge."""
 
@@ -81,13 +83,13 @@ def over_time(workload: WorkloadReview) -> Plot:
         if (seconds := run.outcome.duration_seconds) is not None and max(seconds, abs(run.ended_at)) < LARGEST:
             found[kind].append((run.ended_at, seconds))
     changed = tuple(
-        (made.suggestion.created_at, f"{made.suggestion.decision.kind}: {changes(made.suggestion)}")
+        (made.suggestion.created_at, f"{KINDS.get(kind := made.suggestion.decision.kind, kind)}: {changes(made.suggestion)}")
         for made in workload.decisions
         if made.suggestion.changes and made.fate == "written"
     )
     shown = f"{numbers.counted(sum(map(len, found.values())), 'run')} by their end and duration"
     lines = f"; JPO wrote other values {numbers.times(len(changed))}" if changed else ""
-    key = "A dashed line stands at each of these times: point at it for what changed." if changed else ""
+    key = "A dashed line stands at each of these times: its label says what changed; point at one without." if changed else ""
     marks = tuple(Marks(name, tuple(found[name]), emphasis, hollow=name == "stopped") for name, emphasis in ENDED.items())
     axes = ("moment", "duration_seconds")
     return Plot("Runs over time", f"{shown}{lines}.", *axes, marks, "ended (UTC)", moments=changed, key=key)
