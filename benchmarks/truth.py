@@ -27,7 +27,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests"), str(Path(__file__).resolve().parent)]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))  # slurm_cluster.py
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from apparatus.stamp import stamp
 from slurm_cluster import PROGRAMS, SBIN, Cluster, cluster_in
@@ -86,7 +87,7 @@ print(time.time(), "well", file=stamps, sep="\\n")
 
 @dataclass(frozen=True)
 class Stamped:
-    """A run by its own stamps: its seconds of training to its last sign, those of imports before, and whether it brought a model."""
+    """A run by its own stamps: seconds of training to its last sign, those of imports before, and whether it brought a model."""
 
     run_id: str
     fate: str
@@ -114,8 +115,8 @@ class Bench:
     def jpo(self, *words: str, codes: Sequence[int] = (0,)) -> str:
         process = self.start(*words)
         out, err = process.communicate(timeout=600)
-        assert process.returncode in codes, f"jpo {' '.join(words)}: {process.returncode}\n{out}{err}"
-        return out
+        needed(process.returncode in codes, f"jpo {' '.join(words)}: {process.returncode}\n{out}{err}")
+        return str(out)
 
     def run(self, run_id: str, fate: str = "well") -> None:
         """A run that ends as planned; one that hangs is ended by somebody else."""
@@ -172,7 +173,7 @@ class Bench:
         with self.full():
             process = self.start("run", "--run-id", run_id)
             time.sleep(seconds + 2)
-            assert self.cluster is None or not self.stamps(run_id), "it should wait"
+            needed(self.cluster is None or not self.stamps(run_id), "a run on a full cluster should wait")
         process.communicate(timeout=600)
 
     def trains(self, run_id: str) -> bool:
@@ -181,7 +182,7 @@ class Bench:
     def until(self, true: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 120
         while not true():
-            assert time.monotonic() < deadline, f"{self.engine}: nothing happens in {self.folder}"
+            needed(time.monotonic() < deadline, f"{self.engine}: nothing happens in {self.folder}")
             time.sleep(0.02)
 
     def stamps(self, run_id: str) -> str:
@@ -198,6 +199,11 @@ class Bench:
             start, ended = (training[0], training[-1]) if training else (began, began)
             found.append((began, Stamped(file.name, fate, ended - start, start - began, well)))
         return [run for _, run in sorted(found, key=lambda pair: pair[0])]
+
+
+def needed(true: bool, finding: str) -> None:
+    if not true:
+        raise SystemExit(finding)
 
 
 def main() -> None:
@@ -294,7 +300,7 @@ def by_optimize(bench: Bench) -> dict[str, tuple[float, float]]:
     again = bench.start(*words)
     bench.end_from_outside("t-2")
     out, err = again.communicate(timeout=600)
-    assert again.returncode == 0, err
+    needed(again.returncode == 0, err)
     (job,) = json.loads(out)["jobs"]
     said = next(total for total in job["totals"] if total["quantity"] == "duration_seconds")
     before = {run.run_id for run in bench.stamped() if run.run_id.startswith("t-b")}

@@ -15,7 +15,9 @@ SIZES = (64.0, 64.0, 128.0, 256.0, 512.0, 256.0)
 """Batch sizes, one after the other; the job takes less time with the larger ones, and 512 fails now and then."""
 
 
-def a_month_of(identity: Identity, *, suggestions: int, seed: int = 0, before: int = 8, sizes: Sequence[float] = SIZES) -> Iterator[Run | Suggestion]:
+def a_month_of(
+    identity: Identity, *, suggestions: int, seed: int = 0, before: int = 8, sizes: Sequence[float] = SIZES
+) -> Iterator[Run | Suggestion]:
     """Runs without JPO, then a suggestion and its run, day by day."""
     chance = random.Random(seed)
     for day in range(before):

@@ -51,10 +51,8 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What the template writes down: paths by class, lines with what is said where one points at them, texts by place.
-
-    `labels`: of lines, to the right or (" end") to the left of a place, and their baselines; `above`: room for them.
-    """
+    """What the template writes down: paths by class, lines with what is said where one points at them, texts by place; labels of
+    lines, which begin or (" end") end at a place, their baselines, and the room `above` for them."""
 
     x: Scale
     y: Scale
@@ -92,14 +90,11 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
         lines.append(("stairs", _stairs(chart.stairs, x, y), ""))
     named = [marks for marks in chart.marks if marks.points and marks.name]
     dots = [(marks, "".join(_sign(marks, x.place(a), y.place(b)) for a, b in marks.points)) for marks in named]
-    return Drawing(x, y, width, dots, lines, [label for _, *label in labelled])
+    return Drawing(x, y, width, dots, lines, [(at, end, y, text) for _, at, end, y, text in labelled])
 
 
 def _labelled(moments: Sequence[tuple[float, str]], width: float) -> list[tuple[float, float, str, float, str]]:
-    """Lines with a label: where it begins or ends, its baseline and its text, newest first, in the lowest row where it meets no other.
-
-    What finds no place is said where one points at its line.
-    """
+    """Lines with a label: where it begins or ends, baseline, text; newest first, in the lowest row where it meets no other."""
     placed: list[tuple[int, float, float, float]] = []
     labels = []
     for line, said in sorted(moments, reverse=True):

@@ -225,7 +225,9 @@ def test_what_is_not_unfolded_is_printed_on_two_pages(browser: Any, tmp_path: Pa
 
 def test_a_job_of_600_changes_is_printed_on_two_pages_and_what_is_left_out_is_said(browser: Any, tmp_path: Path) -> None:
     sizes = [64.0 * 2 ** (number % 3) for number in range(600)]
-    with Opened(browser, written(tmp_path, (Identity("cifar10", "resnet18", "pytorch"), 600), sizes=sizes), unfold=False) as opened:
+    with Opened(
+        browser, written(tmp_path, (Identity("cifar10", "resnet18", "pytorch"), 600), sizes=sizes), unfold=False
+    ) as opened:
         assert printed(opened) <= 2
         assert opened.rows("Suggestions") == 50
         opened.page.emulate_media(media="print")

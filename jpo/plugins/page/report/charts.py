@@ -9,10 +9,9 @@ from itertools import accumulate, pairwise
 from jpo.plugins.page.configurations import Effect
 from jpo.plugins.page.report.answer import SAVED
 from jpo.plugins.page.report.record import Review, WorkloadReview
-from jpo.records import Run, Word, in_order
+from jpo.records import Word, in_order
 from jpo.report.before_after import changes
 from jpo.report.document import Emphasis, Marks, Plot
-from jpo.report.history import PastRun
 from jpo.wording import names, numbers
 
 Places = tuple[tuple[float, float], ...]
@@ -48,7 +47,8 @@ def _steps(title: str, description: str, quantity: str, points: Places, label: s
 
 def parameters(workload: WorkloadReview) -> Iterator[Plot]:
     """The values of each parameter that changed, run by run, and what the newest of them did."""
-    runs = [run for reviewed in workload.runs if abs((run := as_suggested(reviewed.past)).ended_at) < LARGEST]
+    every = ((each.past.recorded.run, each.past.suggestion) for each in workload.runs)
+    runs = [run.completed(made.values.suggested if made else {}) for run, made in every if abs(run.ended_at) < LARGEST]
     for name in in_order(name for run in runs for name in run.parameters):
         given = [(run.ended_at, run.parameters[name]) for run in runs if abs(run.parameters.get(name, LARGEST)) < LARGEST]
         different = len({value for _, value in given})
@@ -57,11 +57,6 @@ def parameters(workload: WorkloadReview) -> Iterator[Plot]:
             ran = numbers.counted(len(given), "run")
             said = f"{names.heading(name)}: {different} values in {ran}{effect_of(name, workload.front.effects)}."
             yield _steps(f"{names.heading(name)}, run by run", said, name, (given[0], *steps))
-
-
-def as_suggested(past: PastRun) -> Run:
-    """A run; what it does not report of its parameters is as suggested."""
-    return past.recorded.run.completed(past.suggestion.values.suggested if past.suggestion else {})
 
 
 def effect_of(name: str, effects: Mapping[str, Effect]) -> str:
