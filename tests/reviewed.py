@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from made import a_run, a_suggestion, altered
 
@@ -15,14 +15,17 @@ SIZES = (64.0, 64.0, 128.0, 256.0, 512.0, 256.0)
 """Batch sizes, one after the other; the job takes less time with the larger ones, and 512 fails now and then."""
 
 
-def a_month_of(identity: Identity, *, suggestions: int, seed: int = 0, before: int = 8) -> Iterator[Run | Suggestion]:
+def a_month_of(
+    identity: Identity, *, suggestions: int, seed: int = 0, before: int = 8, sizes: Sequence[float] = SIZES
+) -> Iterator[Run | Suggestion]:
     """Runs without JPO, then a suggestion and its run, day by day."""
     chance = random.Random(seed)
     for day in range(before):
-        yield run_of(identity, f"{identity.model}-{day}", BEGAN + day * DAY, SIZES[0], chance)
+        yield run_of(identity, f"{identity.model}-{day}", BEGAN + day * DAY, sizes[0], chance)
+    last = len(sizes) - 1
     for number in range(suggestions):
         at = BEGAN + (before + number) * DAY
-        now, then = (SIZES[min(5, at // max(1, suggestions // 5))] for at in (max(0, number - 1), number))
+        now, then = (sizes[min(last, at // max(1, suggestions // last))] for at in (max(0, number - 1), number))
         yield suggestion_of(identity, f"s-{identity.dataset}-{number}", at, now, then)
         yield run_of(identity, f"{identity.model}-{before + number}", at + 3600, then, chance)
 

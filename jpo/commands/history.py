@@ -69,7 +69,7 @@ def read(
     forecasts = {suggestion.suggestion_id: suggestion.next for suggestion in suggestions}
     made_by = {suggestion.suggestion_id: suggestion for suggestion in suggestions}
     identities = dict.fromkeys([*(entry.run.identity for entry in recorded), *(made.identity for made in suggestions)])
-    whole, spent = whole_and_spent(store, recorded, suggestions, prices) if targets or every else ({}, {})
+    whole, spent, effective = whole_and_spent(store, recorded, suggestions, prices) if targets or every else ({}, {}, {})
     by_jpo = store.stopped_by_jpo()
     return History(
         [
@@ -87,23 +87,25 @@ def read(
         {identity: ledger_of(store, identity, prices) for identity in identities},
         newest=most if more else None,
         spent=spent if every else {},
+        effective=effective,
         contradictions=[note.cited for identity in identities for note in sentences(contradictions(store, identity, None), None)],
     )
 
 
 def whole_and_spent(
     store: Store, recorded: Sequence[RecordedRun], suggestions: Sequence[Suggestion], prices: Prices
-) -> tuple[dict[RunKey, Run], dict[str, Spent]]:
-    """Runs of several workloads with the parameters that they do not report; what those of each suggestion took."""
+) -> tuple[dict[RunKey, Run], dict[str, Spent], dict[Identity, Sequence[Suggestion]]]:
+    """Runs with the parameters that they do not report; what those of each suggestion took; by workload, what took effect."""
     entries, whole, spent = defaultdict[Identity, list[RecordedRun]](list), dict[RunKey, Run](), dict[str, Spent]()
+    effective = dict[Identity, Sequence[Suggestion]]()
     newest = {made.identity: made.values.suggested for made in suggestions}
     for entry in recorded:
         entries[entry.run.identity].append(entry)
     for identity, some in entries.items():
-        effective = in_effect(store, identity, some)
-        whole |= {key_of(run): run for run in as_they_ran(effective, some, newest.get(identity, {}))}
-        spent |= spent_of(effective, some, prices)
-    return whole, spent
+        made = effective[identity] = in_effect(store, identity, some)
+        whole |= {key_of(run): run for run in as_they_ran(made, some, newest.get(identity, {}))}
+        spent |= spent_of(made, some, prices)
+    return whole, spent, effective
 
 
 def compared(recorded: RecordedRun, forecasts: Mapping[str, Forecast]) -> Compared | None:

@@ -120,6 +120,15 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(len(values), fmean(values), median(values), low, high, min(values))
 
 
+def seconds_by_values(runs: Iterable[Run]) -> dict[tuple[tuple[str, float], ...], list[float]]:
+    """What the runs that ended well took, by their values."""
+    taken = defaultdict[tuple[tuple[str, float], ...], list[float]](list)
+    for run in runs:
+        if run.ended_well and run.outcome.duration_seconds:
+            taken[tuple(sorted(run.parameters.items()))].append(run.outcome.duration_seconds)
+    return taken
+
+
 def configurations(runs: Iterable[Run], cost_usd: Measure) -> list[Configuration]:
     """Configurations that ran; runs that reported no parameters are left out."""
     alike: dict[tuple[tuple[str, str], ...], list[Run]] = defaultdict(list)

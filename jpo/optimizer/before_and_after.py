@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -95,18 +96,20 @@ def sides_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun]) -
 def failed_starts(runs: Sequence[Run]) -> frozenset[str]:
     """Ids of the runs that failed before they trained, for a fault of their script, such as a missing module.
 
-    They did no epoch where others report theirs, took less than any run that ended well, and had values with which one did.
+    They did no epoch where others report theirs and took less than any run that ended well. One of those in a row, without any
+    other run in between, had values with which a run did: the values of the others never had a chance.
     """
     well = [run for run in runs if run.ended_well and run.outcome.epochs and run.outcome.duration_seconds]
     soon = min((run.outcome.duration_seconds or 0.0 for run in well), default=0.0)
-    return frozenset(
-        run.run_id
-        for run in runs
-        if run.status is RunStatus.FAILED
-        and not run.outcome.epochs
-        and (run.outcome.duration_seconds or 0.0) < soon
-        and any(same(run.parameters, other.parameters) for other in well)
-    )
+    found = set[str]()
+    for at_once, some in groupby(
+        runs,
+        lambda run: run.status is RunStatus.FAILED and not run.outcome.epochs and (run.outcome.duration_seconds or 0.0) < soon,
+    ):
+        row = list(some)
+        if at_once and any(same(run.parameters, other.parameters) for run in row for other in well):
+            found |= {run.run_id for run in row}
+    return frozenset(found)
 
 
 def taken(quantity: str, runs: Iterable[Run], prices: Prices, *, before: bool = False) -> tuple[Floats, Floats]:

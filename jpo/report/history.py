@@ -102,7 +102,7 @@ class History:
         unsettled: of changes whose writing is not on record, what config.ini says, in sentences.
         contradictions: runs that report other values than they were given, in sentences.
         events: what else happened to these runs, e.g. decisions while they went on.
-        spent: by suggestion, of those that runs followed; empty where not every run was read.
+        spent: by suggestion, of those that runs followed; empty where not every run was read; `effective`: as made.
         newest: of how many runs and suggestions these are the newest, since there are more than a table has room for; None: all.
     """
 
@@ -115,6 +115,7 @@ class History:
     contradictions: Sequence[str] = ()
     events: Sequence[RunEvent] = ()
     spent: Mapping[str, Spent] = field(default_factory=dict)
+    effective: Mapping[Identity, Sequence[Suggestion]] = field(default_factory=dict)
 
 
 def document(history: History) -> Document:

@@ -55,6 +55,15 @@ def test_a_start_that_failed_for_no_fault_of_its_values_is_on_neither_side() -> 
     assert (missing_module in sides.before, sides.failed_starts) == (False, 1)
 
 
+def test_values_that_never_ran_well_are_not_charged_for_a_script_that_fails_with_any() -> None:
+    well = replace(run(100.0), parameters={"batch_size": 64.0}, outcome=Outcome(duration_seconds=100.0, epochs=3.0))
+    known, new = (
+        replace(run(1.0, RunStatus.FAILED), run_id=f"no-module-{size}", parameters={"batch_size": size}) for size in (64.0, 128.0)
+    )
+    assert failed_starts([well, new, known]) == {new.run_id, known.run_id}
+    assert failed_starts([new, well, known]) == {known.run_id}, "in between it trained: the values may be at fault"
+
+
 def test_what_followed_each_suggestion_is_charged_and_adds_up_to_what_was_saved() -> None:
     """Before: 100 s a model. A trial of two runs, one of which failed; an improvement; a night that kept it."""
     trial, better = a_suggestion("s1", 2000.0, now=Forecast(Interval(90, 80, 99))), a_suggestion("s2", 4000.0)

@@ -14,7 +14,7 @@ from jpo.cost import Prices, run_cost_usd
 from jpo.forecast.before_after import BeforeAfter, compare
 from jpo.forecast.measurements import FEWEST
 from jpo.forecast.pareto import non_dominated
-from jpo.history.figures import configurations
+from jpo.history.figures import configurations, seconds_by_values
 from jpo.optimizer.pareto.front import maximised
 from jpo.records import Quality, Run
 
@@ -81,11 +81,7 @@ def effects_of(runs: Sequence[Run]) -> dict[str, Effect]:
 
     `runs`: oldest first, with all their parameters.
     """
-    took: dict[tuple[tuple[str, float], ...], list[float]] = {}
-    for run in runs:
-        if run.ended_well and run.outcome.duration_seconds:
-            took.setdefault(tuple(sorted(run.parameters.items())), []).append(run.outcome.duration_seconds)
-    often = [(dict(given), seconds) for given, seconds in took.items() if len(seconds) >= FEWEST]
+    often = [(dict(given), seconds) for given, seconds in seconds_by_values(runs).items() if len(seconds) >= FEWEST]
     found = {}
     for (before, some), (after, others) in combinations(often, 2):
         changed = [name for name in before if before[name] != after.get(name)]

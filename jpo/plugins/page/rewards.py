@@ -11,7 +11,7 @@ import numpy as np
 from jpo.agent.reward import failed_like, objective, regret_reward, reward_vector
 from jpo.cost import Prices, run_cost_usd
 from jpo.cost.sla import missed
-from jpo.records import Floats, Preference, Run
+from jpo.records import Preference, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,9 @@ def reward_components(
     first = next((at for at, run in enumerate(runs) if run.ended_well and run.outcome.duration_seconds), len(runs))
     best, least = np.zeros(6), math.inf
     for run in runs[first:]:
-        vector = _vector(run, runs[first], prices) if run.ended_well else failed_like(best)
+        # a cost that is not known stays unknown
+        ours, theirs = (replace(r, outcome=replace(r.outcome, cost_usd=run_cost_usd(r, prices))) for r in (run, runs[first]))
+        vector = reward_vector(ours, theirs, math.nan) if run.ended_well else failed_like(best)
         vector = np.add(vector, (0, 0, 0, 0, 0, missed(targets, run, prices)))
         worth = float(objective(vector, preference))
         if worth < least:
@@ -54,8 +56,3 @@ def reward_components(
         reward = float(regret_reward(vector, preference, least)) + 0.0 if math.isfinite(worth) else None  # no -0.0
         time, cost, efficiency, loss = (None if math.isnan(value) else float(value) for value in vector[:4])
         yield RewardComponents(run, time, cost, efficiency, loss, not run.ended_well, float(vector[5]), reward)
-
-
-def _vector(run: Run, reference: Run, prices: Prices) -> Floats:
-    ours, theirs = (replace(one, outcome=replace(one.outcome, cost_usd=run_cost_usd(one, prices))) for one in (run, reference))
-    return reward_vector(ours, theirs, math.nan)  # a cost that is not known stays unknown

@@ -20,7 +20,6 @@ from jpo.history.audit import read_row
 from jpo.history.canonical import canonical
 from jpo.history.events import SETTLED
 from jpo.history.figures import spread
-from jpo.history.undo import in_effect
 from jpo.learning.serving import own_policy
 from jpo.optimizer.before_and_after import Sides, as_they_ran, sides_of
 from jpo.plugins.page.configurations import measured_front
@@ -122,7 +121,7 @@ def reviewed(
     runs = [one for one in past.runs if one.recorded.run.identity == identity]
     made = [one for one in past.suggestions if one.identity == identity]
     recorded = [one.recorded for one in runs]
-    effective = in_effect(job.store, identity, recorded)
+    effective = past.effective.get(identity, ())
     sides = sides_of(effective, recorded)
     whole = as_they_ran(effective, recorded, made[-1].values.suggested if made else {})
     saved = savings(sides, job.prices)

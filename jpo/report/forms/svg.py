@@ -26,6 +26,8 @@ TICKS_X, TICKS_Y = 4, 6
 """At most so many numbers: dates and durations are wide."""
 FEW_MOMENTS = 40
 """More of them are faint lines: they must not hide the points."""
+LABEL_ROWS, ROW, LETTER, LONGEST_LABEL = 4, 14.0, 7.2, 34
+"""Above the plot, for what changed: rows and their height, the width of a letter, and the most letters."""
 CROSS = 3.5
 """Half of the width of a cross."""
 HOUR, DAY = 3600.0, 86400.0
@@ -49,13 +51,19 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What the template writes down: paths by class, lines with what is said where one points at them, texts by place."""
+    """What the template writes down: paths by class, lines with what is said where one points at them, texts by place; labels of
+    lines, which begin or (" end") end at a place, their baselines, and the room `above` for them."""
 
     x: Scale
     y: Scale
     width: float
     dots: Sequence[tuple[Marks, str]]
     lines: Sequence[tuple[str, str, str]]
+    labels: Sequence[tuple[float, str, float, str]] = ()
+
+    @property
+    def above(self) -> float:
+        return max((ROW - y for *_, y, _ in self.labels), default=0.0)
 
     @property
     def legend(self) -> Sequence[tuple[Marks, str]]:
@@ -74,12 +82,36 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     y = _scale(chart.y, up, (HEIGHT - BOTTOM, TOP), TICKS_Y, currency)
     y = replace(y, label=_label(chart.y_label, chart.y, currency))
     kind = "moment many" if len(chart.moments) > FEW_MOMENTS else "moment"
-    lines = [(kind, f"M{x.place(at):.1f} {TOP:g}V{HEIGHT - BOTTOM:g}", said) for at, said in chart.moments]
+    places = [(x.place(at), said) for at, said in chart.moments]
+    labelled = _labelled(places, width)
+    tops = {line: y - ROW + 4 for line, *_, y, _ in labelled}
+    lines = [(kind, f"M{line:.1f} {tops.get(line, TOP):g}V{HEIGHT - BOTTOM:g}", said) for line, said in places]
     if len(chart.stairs) > 1:
         lines.append(("stairs", _stairs(chart.stairs, x, y), ""))
     named = [marks for marks in chart.marks if marks.points and marks.name]
     dots = [(marks, "".join(_sign(marks, x.place(a), y.place(b)) for a, b in marks.points)) for marks in named]
-    return Drawing(x, y, width, dots, lines)
+    return Drawing(x, y, width, dots, lines, [(at, end, y, text) for _, at, end, y, text in labelled])
+
+
+def _labelled(moments: Sequence[tuple[float, str]], width: float) -> list[tuple[float, float, str, float, str]]:
+    """Lines with a label: where it begins or ends, baseline, text; newest first, in the lowest row where it meets no other."""
+    placed: list[tuple[int, float, float, float]] = []
+    labels = []
+    for line, said in sorted(moments, reverse=True):
+        text = said if len(said) <= LONGEST_LABEL else f"{said[: LONGEST_LABEL - 1]}…"
+        wide = LETTER * len(text)
+        at, end, left = (line + 3, "", line + 3) if line + 3 + wide <= width else (line - 3, " end", line - 3 - wide)
+        rows = (row for row in range(LABEL_ROWS) if not any(_meet((row, left, left + wide, line), one) for one in placed))
+        if (row := next(rows, None)) is not None:
+            placed.append((row, left, left + wide, line))
+            labels.append((line, at, end, TOP - 4 - ROW * row, text))
+    return labels
+
+
+def _meet(one: tuple[int, float, float, float], other: tuple[int, float, float, float]) -> bool:
+    """Whether labels (row, left, right, line) lie on each other, or the line of the upper one runs through the lower one."""
+    (row, left, right, _), (above, its_left, its_right, line) = sorted((one, other))
+    return left < its_right and its_left < right if row == above else left - 3 <= line <= right + 3
 
 
 def _sign(marks: Marks, x: float, y: float) -> str:

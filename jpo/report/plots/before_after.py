@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 
 from jpo.errors import UsageError
 from jpo.report.before_after import WorkloadChange, label
@@ -12,6 +13,8 @@ from jpo.wording import numbers
 from jpo.wording.printable import printable
 
 TINTS = {"better": LIGHT["good"], "worse": LIGHT["bad"], "no clear change": LIGHT["dim"]}
+
+LETTERS = 70  # of a line of the title
 
 
 def plot(workload: WorkloadChange, file: Path) -> None:
@@ -53,6 +56,6 @@ def plot(workload: WorkloadChange, file: Path) -> None:
     axes.tick_params(axis="x", which="both", labelsize=8, length=4, pad=4)
     dress(axes)
     counted = f"{workload.before} runs before JPO's first change, {workload.after} after; 90% intervals"
-    title = f"{printable(str(workload.identity))}: {counted}"
+    title = fill(f"{printable(str(workload.identity))}: {counted}", LETTERS)
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)  # a name with $ is no formula
     save(figure, file)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attacks import ATTACKS
-from reviewed import a_month_of, put
+from reviewed import SIZES, a_month_of, put
 
 from jpo.__main__ import run
 from jpo.history import open_store
@@ -29,14 +29,14 @@ def browser(chromium: str) -> Iterator[Any]:
         started.close()
 
 
-def written(folder: Path, *workloads: tuple[Identity, int], code: int = 0) -> Path:
+def written(folder: Path, *workloads: tuple[Identity, int], code: int = 0, sizes: Sequence[float] = SIZES) -> Path:
     """The page of a store with these workloads, each with so many suggestions."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         Path("jpo.toml").write_text(TOML)
         with open_store("sqlite:///.jpo/jpo.db") as store:
             for number, (identity, suggestions) in enumerate(workloads):
-                put(store, a_month_of(identity, suggestions=suggestions, seed=number))
+                put(store, a_month_of(identity, suggestions=suggestions, seed=number, sizes=sizes))
         assert run(["report", "--html", "report.html"]) == code
     return folder / "report.html"
 
@@ -209,9 +209,33 @@ def test_40_jobs_are_on_one_screen_and_each_leads_to_its_details(browser: Any, t
         assert opened.said == []
 
 
+def test_on_a_phone_what_each_job_saved_is_in_sight(browser: Any, page: Path) -> None:
+    with Opened(browser, page, width=360, unfold=False) as opened:
+        for name in ("time saved", "money saved"):
+            heading = opened.page.get_by_role("columnheader", name=name, exact=True).first
+            assert heading.evaluate("one => one.getBoundingClientRect().right") <= 360
+
+
 @pytest.mark.parametrize(("jobs", "most"), [(1, 2), (4, 2)])
 def test_what_is_not_unfolded_is_printed_on_two_pages(browser: Any, tmp_path: Path, jobs: int, most: int) -> None:
     several = [(Identity(f"data-{number}", "resnet18", "pytorch"), 30) for number in range(jobs)]
     with Opened(browser, written(tmp_path, *several), unfold=False) as opened:
-        pages = re.findall(rb"/Type\s*/Page\b", opened.page.pdf(prefer_css_page_size=True))
-        assert 1 <= len(pages) <= most
+        assert 1 <= printed(opened) <= most
+
+
+def test_a_job_of_600_changes_is_printed_on_two_pages_and_what_is_left_out_is_said(browser: Any, tmp_path: Path) -> None:
+    sizes = [64.0 * 2 ** (number % 3) for number in range(600)]
+    with Opened(
+        browser, written(tmp_path, (Identity("cifar10", "resnet18", "pytorch"), 600), sizes=sizes), unfold=False
+    ) as opened:
+        assert printed(opened) <= 2
+        assert opened.rows("Suggestions") == 50
+        opened.page.emulate_media(media="print")
+        assert opened.rows("Suggestions") == 15
+        said = opened.grid("Suggestions").get_by_role("status")
+        assert said.evaluate("one => getComputedStyle(one, '::after').content") == '"1 to 15 of 600"'
+
+
+def printed(opened: Opened) -> int:
+    """The pages of paper that it takes."""
+    return len(re.findall(rb"/Type\s*/Page\b", opened.page.pdf(prefer_css_page_size=True)))

@@ -70,6 +70,26 @@ def test_no_points_break_it(points: tuple[tuple[float, float], ...]) -> None:
         assert len(drawn.y.ticks) <= svg.TICKS_Y + 2
 
 
+def test_what_changed_is_written_above_its_line_where_no_other_text_is() -> None:
+    moments = tuple((at, f"trial: batch {at:g} → 64") for at in (10.0, 500.0, 520.0, 990.0))
+    drawn = svg.drawing(chart(((0.0, 1.0), (1000.0, 2.0)), moments=moments), USD)
+    labels = {text: (at, end, y) for at, end, y, text in drawn.labels}
+    assert len(labels) == 4
+    assert labels["trial: batch 990 → 64"][1] == " end", "to the right of its line is no room"
+    (first, _, above), (second, _, below) = (labels[f"trial: batch {at} → 64"] for at in (500, 520))
+    assert first < second < first + 22 * svg.LETTER
+    assert above == below - svg.ROW
+    assert [line[1].split()[1] for line in drawn.lines if line[2].endswith("500 → 64")] == [f"{above - svg.ROW + 4:g}V260"]
+
+
+def test_of_changes_without_room_the_newest_are_labelled_and_all_are_said_to_who_points_at_them() -> None:
+    moments = tuple((float(at), f"trial: {at} and what else of it was changed in that night") for at in range(1000))
+    drawn = svg.drawing(chart(((0.0, 1.0), (1000.0, 2.0)), moments=moments), USD)
+    assert 4 <= len(drawn.labels) <= 2 * svg.WIDTH / (svg.LONGEST_LABEL * svg.LETTER) * svg.LABEL_ROWS
+    assert drawn.labels[0][3] == "trial: 999 and what else of it wa…"
+    assert len(drawn.lines) == 1000
+
+
 def test_a_front_is_the_border_of_what_its_points_dominate() -> None:
     drawn = svg.drawing(chart(((1.0, 9.0), (2.0, 3.0)), x="duration_seconds", y="cost_usd", stairs=((2.0, 3.0), (1.0, 9.0))), USD)
     ((kind, path, _),) = drawn.lines

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ from jpo.errors import UsageError
 from jpo.forecast.before_after import BeforeAfter
 from jpo.records import Identity, Interval
 from jpo.report.before_after import WorkloadChange
-from jpo.report.plots.before_after import plot
+from jpo.report.plots.before_after import LETTERS, plot
 
 LINES = (
     BeforeAfter("duration_seconds", "ratio", 100.0, 62.0, 10, 8, Interval(0.62, 0.5, 0.78), "better"),
@@ -38,3 +40,13 @@ def test_a_picture_of_nothing_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     with pytest.raises(UsageError, match="too few runs of d/m/f"):
         plot(NOTHING, tmp_path / "a.png")
+
+
+def test_a_long_title_is_broken_and_not_cut(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    identity = Identity("a-data-set-with-a-long-name", "a-model-with-a-long-name", "framework")
+    plot(replace(CHANGE, identity=identity), tmp_path / "a.svg")
+    texts = re.findall("<!-- (.*) -->", (tmp_path / "a.svg").read_text())
+    title = texts[next(at for at, text in enumerate(texts) if "a-data-set" in text) :]
+    assert " ".join(title) == f"{identity}: 10 runs before JPO's first change, 8 after; 90% intervals"
+    assert max(map(len, title)) <= LETTERS

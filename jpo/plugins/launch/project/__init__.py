@@ -4,8 +4,7 @@ engines.py     `--on`, [launch] -> Launcher
 jobs.py        config.ini, the command -> LaunchJob; the most that an engine has for one, as a limit of what is suggested
 command.py     what was typed, a script or a command -> the command of a run, with its values where it reads them
 waiting.py     how long runs would wait before they start, by the engine -> when they would be done
-progress.py    how far a run is, as its log says, in one line
-boundaries.py  after how much training a run can win no more, and what it took besides
+boundaries.py  after how much training a run can win no more, what it took besides, and how far one is
 finished.py    an entry of the ledger that ended -> the Run that goes on record
 accounts.py    the ledger brought up to date: runs that nobody follows any more, too
 source.py      launched runs as a source of runs, for `jpo suggest` and the like

@@ -70,12 +70,18 @@ def invocation_of(
     script = (folder / words[0]).absolute()
     if not _is_file(script):
         raise UsageError(f"{words[0]:.200}", "is no file", "name the script that trains", code="JPO-E773")
-    package = script.parent.relative_to(folder) if _is_package_of(script, folder) else None
+    below = script.parent != folder and script.is_relative_to(folder)  # else it is no `python -m PACKAGE` from here
+    is_package = below and script.name == "__main__.py" and _is_file(script.parent / "__init__.py")
+    package = script.parent.relative_to(folder) if is_package else None
     found = analysis_of(script, [*path, folder] if package else path)
     python = interpreter(environ) if described(engine).shares_files else "python3"
     names_config = found.config.option == "" and any(word.endswith(workload.path.suffix) for word in words[1:])
     given = given_by(found, workload)
-    started_in, folder = folder, starting_place(found, workload, folder)
+    named = () if found.config.option is not None else found.config.names  # from where it finds its config.ini by this name
+    places = (
+        place for place in (folder, workload.path.absolute().parent) for name in named if same_file(place / name, workload.path)
+    )
+    started_in, folder = folder, next(places, folder)
     notes = remarks(found, workload, given, script.parent)
     if found.entry is None:
         arguments = given.arguments[1:] if names_config else given.arguments  # a path that was typed counts
@@ -110,19 +116,6 @@ def _command_as_typed(words: Sequence[str], workload: Workload, folder: Path, pa
         text = f"{said}: `jpo run {os.path.relpath(script, folder)}` gives it what {workload.path.name} has"
         notes = (*notes, Note(NOT_READ, text, script.name))
     return Invocation(tuple(words), folder, given.environment, notes)
-
-
-def _is_package_of(script: Path, folder: Path) -> bool:
-    """Whether a script is what `python -m PACKAGE` runs from this folder."""
-    below = script.parent != folder and script.is_relative_to(folder)
-    return below and script.name == "__main__.py" and _is_file(script.parent / "__init__.py")
-
-
-def starting_place(script: TrainingScript, workload: Workload, folder: Path) -> Path:
-    """From where a script finds its config.ini, if that is a name written in it: here, else beside that file."""
-    names = () if script.config.option is not None else script.config.names
-    places = (folder, workload.path.absolute().parent)
-    return next((place for place in places for name in names if same_file(place / name, workload.path)), folder)
 
 
 @dataclass(frozen=True, slots=True)

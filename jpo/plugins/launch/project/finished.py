@@ -132,9 +132,11 @@ def put_on_record(
         return run_again(entry, ledger, settings, store)
     ended = ended_run(entry, ledger, settings)
     run = ended.run
-    if run is not None and run.source == SOURCE and run.ended_well and _tells_less(run, store):
-        # it ended by itself, but whether it trained nobody knows: its time is none that a job of this kind takes
-        run = replace(run, status=RunStatus.STOPPED)
+    if run is not None and run.source == SOURCE and run.ended_well:
+        earlier = [other.outcome for other in store.runs_of(run.identity)]
+        if any(outcome.val_loss is not None or outcome.val_accuracy is not None or outcome.metrics for outcome in earlier):
+            # others say how good their models were; whether this one trained nobody knows: its time is none of a job of this kind
+            run = replace(run, status=RunStatus.STOPPED)
     if run is not None and _missed_its_target(run, entry, ledger, store):
         run = replace(run, outcome=replace(run.outcome, converged=False))
     ended = replace(ended, run=run)
@@ -165,12 +167,6 @@ def at_its_limit(entry: Entry, trained_seconds: float) -> bool:
         return False
     took = end.ended_at - end.started_at if end.ended_at is not None and end.started_at is not None else trained_seconds
     return took >= NEARLY * longest
-
-
-def _tells_less(run: Run, store: Store) -> bool:
-    """Whether earlier runs of the workload reported how good their models were, and this one does not."""
-    outcomes = [earlier.outcome for earlier in store.runs_of(run.identity)]
-    return any(outcome.val_loss is not None or outcome.val_accuracy is not None or outcome.metrics for outcome in outcomes)
 
 
 def _logged(path: Path, entry: Entry, own: Own) -> Run:

@@ -42,7 +42,12 @@ def lost(workload: WorkloadReview) -> bool:
 
 
 def why_lost(workload: WorkloadReview) -> str:
-    """The change whose values took most, in all runs that had them, and what to do."""
+    """The change whose values took most, in all runs that had them, and what to do; or that runs stopped from outside are why."""
+    since = [one.past for one in workload.runs if one.past.recorded.run.ended_at >= (workload.since or 0.0)]
+    stopped = [past.recorded.run.outcome.duration_seconds or 0.0 for past in since if past.ending == "stopped"]
+    if (lost_seconds := workload.saved[0].saved) and 0 < -lost_seconds.mean <= sum(stopped):
+        said = f"{numbers.counted(len(stopped), 'run')} stopped from outside took {numbers.duration(sum(stopped))}"
+        return f"{said} and brought no model; all others together took less than before"
     took = list[tuple[float, ReviewedSuggestion]]()
     for each in workload.decisions:
         more = each.spent.before if each.spent else 0.0

@@ -9,10 +9,9 @@ from itertools import accumulate, pairwise
 from jpo.plugins.page.configurations import Effect
 from jpo.plugins.page.report.answer import SAVED
 from jpo.plugins.page.report.record import Review, WorkloadReview
-from jpo.records import Run, Word, in_order
+from jpo.records import Word, in_order
 from jpo.report.before_after import changes
 from jpo.report.document import Emphasis, Marks, Plot
-from jpo.report.history import PastRun
 from jpo.wording import names, numbers
 
 Places = tuple[tuple[float, float], ...]
@@ -22,6 +21,8 @@ ENDED: Mapping[str, Emphasis] = {
     "stopped": "warning",
     "failed": "bad",
 }
+KINDS = {"return": "undone"}
+"""Words for kinds of changes, where another one says more in a few letters."""
 LARGEST = 1e15
 """Whatever is larger is no measurement, and would push all others to the edge."""
 
@@ -46,7 +47,8 @@ def _steps(title: str, description: str, quantity: str, points: Places, label: s
 
 def parameters(workload: WorkloadReview) -> Iterator[Plot]:
     """The values of each parameter that changed, run by run, and what the newest of them did."""
-    runs = [run for reviewed in workload.runs if abs((run := as_suggested(reviewed.past)).ended_at) < LARGEST]
+    every = ((each.past.recorded.run, each.past.suggestion) for each in workload.runs)
+    runs = [run.completed(made.values.suggested if made else {}) for run, made in every if abs(run.ended_at) < LARGEST]
     for name in in_order(name for run in runs for name in run.parameters):
         given = [(run.ended_at, run.parameters[name]) for run in runs if abs(run.parameters.get(name, LARGEST)) < LARGEST]
         different = len({value for _, value in given})
@@ -55,11 +57,6 @@ def parameters(workload: WorkloadReview) -> Iterator[Plot]:
             ran = numbers.counted(len(given), "run")
             said = f"{names.heading(name)}: {different} values in {ran}{effect_of(name, workload.front.effects)}."
             yield _steps(f"{names.heading(name)}, run by run", said, name, (given[0], *steps))
-
-
-def as_suggested(past: PastRun) -> Run:
-    """A run; what it does not report of its parameters is as suggested."""
-    return past.recorded.run.completed(past.suggestion.values.suggested if past.suggestion else {})
 
 
 def effect_of(name: str, effects: Mapping[str, Effect]) -> str:
@@ -81,13 +78,13 @@ def over_time(workload: WorkloadReview) -> Plot:
         if (seconds := run.outcome.duration_seconds) is not None and max(seconds, abs(run.ended_at)) < LARGEST:
             found[kind].append((run.ended_at, seconds))
     changed = tuple(
-        (made.suggestion.created_at, f"{made.suggestion.decision.kind}: {changes(made.suggestion)}")
+        (made.suggestion.created_at, f"{KINDS.get(kind := made.suggestion.decision.kind, kind)}: {changes(made.suggestion)}")
         for made in workload.decisions
         if made.suggestion.changes and made.fate == "written"
     )
     shown = f"{numbers.counted(sum(map(len, found.values())), 'run')} by their end and duration"
     lines = f"; JPO wrote other values {numbers.times(len(changed))}" if changed else ""
-    key = "A dashed line stands at each of these times: point at it for what changed." if changed else ""
+    key = "A dashed line stands at each of these times: its label says what changed; point at one without." if changed else ""
     marks = tuple(Marks(name, tuple(found[name]), emphasis, hollow=name == "stopped") for name, emphasis in ENDED.items())
     axes = ("moment", "duration_seconds")
     return Plot("Runs over time", f"{shown}{lines}.", *axes, marks, "ended (UTC)", moments=changed, key=key)

@@ -65,9 +65,9 @@ def _overview(review: Review) -> Iterator[Block]:
         return
     yield answer(review)
     columns = (
-        *(Column("repository"), Column("workload", "key"), Column("state"), Column("time per model", "figure")),
-        *(Column(SAVED[name].lower(), "figure", name) for name in SAVED),
-        *(Column("SLA kept", "figure", "share", optional=True), Column("models", "figure")),
+        *(Column("repository"), Column("workload", "key"), *(Column(SAVED[name].lower(), "figure", name) for name in SAVED)),
+        *(Column("time per model", "figure"), Column("SLA kept", "figure", "share", optional=True)),
+        *(Column("models", "figure"), Column("state")),
     )
     losing = {one.repository for one in review.workloads if lost(one)}
     in_turn = sorted(review.workloads, key=lambda one: (one.repository not in losing, one.repository, not lost(one)))
@@ -90,9 +90,9 @@ def _line(workload: WorkloadReview) -> Row:
     )
     newest = workload.decisions[-1].suggestion.decision.kind if workload.decisions else ""
     return (
-        *(workload.repository, str(workload.identity), Span("worse", "bad") if lost(workload) else newest),
-        *(before_after.ratio_or_difference(time)[0], *saved),
+        *(workload.repository, str(workload.identity), *saved, before_after.ratio_or_difference(time)[0]),
         *(estimate(kept, "share") if kept else "", f"{models} of {len(workload.runs)}"),
+        Span("worse", "bad") if lost(workload) else newest,
     )
 
 

@@ -10,7 +10,7 @@ from jpo.history.figures import spread
 from jpo.optimizer.before_and_after import Spent
 from jpo.plugins.page.report.answer import answer
 from jpo.plugins.page.savings import Saved
-from jpo.records import Interval
+from jpo.records import Interval, RunStatus
 from jpo.report.document import spans
 
 DEARER = replace(
@@ -51,6 +51,17 @@ def test_what_is_no_longer_in_force_is_not_to_be_undone() -> None:
 def test_a_loss_by_runs_without_a_model_asks_for_a_look_first() -> None:
     none = replace(DEARER.decisions[0], actual=spread([]))
     assert "no model came of it, `jpo explain s1` says why" in said(replace(DEARER, decisions=(none,)))
+
+
+def test_a_faster_job_of_which_runs_were_stopped_from_outside_is_not_told_to_go_back() -> None:
+    (good, bad) = DEARER.runs
+    outcome = replace(bad.past.recorded.run.outcome, duration_seconds=210.0)
+    run = replace(bad.past.recorded.run, status=RunStatus.STOPPED, outcome=outcome)
+    stopped = replace(bad, past=replace(bad.past, recorded=replace(bad.past.recorded, run=run), ending="stopped"))
+    text = said(replace(DEARER, runs=(good, stopped)))
+    assert "(1 run stopped from outside took 3m 30s and brought no model; all others together took less than before)" in text
+    by_jpo = replace(stopped, past=replace(stopped.past, ending="stopped by JPO"))
+    assert "`jpo rollback s1`" in said(replace(DEARER, runs=(good, by_jpo)))
 
 
 def test_a_loss_that_chance_could_explain_is_none() -> None:

@@ -92,7 +92,11 @@ class Supervisor:
             )
             why = self._until_over(process)
             if why:
-                end_all(process)
+                _signalled(process.pid, signal.SIGTERM)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(GRACE_SECONDS)
+                _signalled(process.pid, signal.SIGKILL)
+                process.wait()
         code = process.returncode
         if why:
             return {"exit_code": code if code >= 0 else None, "ended_as": "stopped", "reason": why}
@@ -145,15 +149,6 @@ class Supervisor:
             os.write(1, f"jpo: cannot upload {name}: {trouble}\n".encode())
             time.sleep(number)
         return False
-
-
-def end_all(process: subprocess.Popen) -> None:  # type: ignore[type-arg]
-    """Ask the command and its children to end, then end them."""
-    _signalled(process.pid, signal.SIGTERM)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(GRACE_SECONDS)
-    _signalled(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _signalled(group: int, number: int) -> None:

@@ -93,17 +93,14 @@ class Connected:
         except (config.ConfigException, yaml.YAMLError, OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             if context or kubeconfig or not IN_POD.exists():
                 raise _no_cluster(context, error) from error
-            self._from_the_pod(config, configuration)
+            try:
+                config.load_incluster_config(client_configuration=configuration)
+                self.namespace = IN_POD.read_text("utf-8").strip() or "default"
+            except (config.ConfigException, OSError, ValueError) as in_pod:
+                raise _no_cluster(None, in_pod) from in_pod
         configuration.retries = False  # urllib3 would sleep as long as a server's Retry-After says
         self.client = client.ApiClient(configuration)
         _keep_secrets(configuration)
-
-    def _from_the_pod(self, config: Any, configuration: Any) -> None:
-        try:
-            config.load_incluster_config(client_configuration=configuration)
-            self.namespace = IN_POD.read_text("utf-8").strip() or "default"
-        except (config.ConfigException, OSError, ValueError) as error:
-            raise _no_cluster(None, error) from error
 
 
 class Session:

@@ -6,8 +6,7 @@
     output.py        what the run prints, into a file that never fills the disk
     order.py         what the one hands to the other
     state_file.py    what the other writes down: the state of a run, rewritten in place
-    processes.py     processes of the run, found below the supervisor or by their mark, measured and ended
-    affinity.py      fewer CPUs for the processes of a run that goes on
+    processes.py     processes of the run, found below the supervisor or by their mark, measured, confined to fewer CPUs and ended
     leases.py        GPUs and CPUs that runs of JPO hold on this machine
 
 The supervisor holds the lock of its run as long as it lives: a free lock means that it is gone, however it went, and whoever asks

@@ -22,6 +22,8 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 CGROUPS = "/sys/fs/cgroup"
 ROUNDS, ROUND_SECONDS = 50, 0.1
 """How often processes that are to end are looked for again: they may fork meanwhile."""
+LOOKS = 3
+"""How often threads that came while a run got fewer CPUs are looked for again."""
 
 
 def adopt_orphans() -> None:
@@ -153,3 +155,24 @@ def _proportional(pid: int) -> int:
 def _prctl(option: int, value: int) -> None:
     with suppress(AttributeError, OSError):  # not Linux
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def confine(pids: Collection[int], cpus: int) -> tuple[int, ...]:
+    """Let processes run on so many (at least 1) of the CPUs that the first may use; returns these, empty where none lives."""
+    kept: tuple[int, ...] = ()
+    for pid in pids:
+        with suppress(ProcessLookupError, FileNotFoundError):
+            kept = kept or tuple(sorted(os.sched_getaffinity(pid)))[:cpus]
+            for _ in range(LOOKS):
+                for thread in Path(f"/proc/{pid}/task").iterdir():  # setting that of the first leaves older ones as they are
+                    with suppress(ProcessLookupError):
+                        os.sched_setaffinity(int(thread.name), kept)
+    return kept
+
+
+def most_cpus(pids: Collection[int]) -> int:
+    """How many CPUs the first of some processes that still lives may use; 0: none of them lives."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            return len(os.sched_getaffinity(pid))
+    return 0

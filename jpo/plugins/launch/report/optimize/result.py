@@ -31,10 +31,11 @@ def _blocks(job: OptimizedJob) -> Iterator[Block]:
     for total in job.totals:
         yield in_all(total, job)
     yield runs_of(job)
-    yield changes_of(job)
+    columns = (Column("mean of"), Column("baseline", "figure"), Column("after", "figure"), Column("change", "prose"), Column(""))
+    rows = tuple((label(line), before(line), Cell(line.after, line.quantity), *ratio_or_difference(line)) for line in job.lines)
+    yield Table(columns, rows, "quantities")
     if job.missing > 0 or job.failure:
-        code = job.failure.code if job.failure else ""  # whose text is what the command ends with
-        yield Note(code, f"{numbers.counted(job.missing, 'run')} of the plan not made; the same command goes on from here")
+        yield Note("", f"{numbers.counted(job.missing, 'run')} of the plan not made; the same command goes on from here")
     elif not job.runs:
         yield "Nothing was run: --runs and --baseline are 0."
 
@@ -117,13 +118,6 @@ def ending(each: LoopRun) -> str:
     if each.stopped:
         return "stopped by JPO"
     return "target not reached" if each.run.outcome.converged is False else each.run.status.value
-
-
-def changes_of(job: OptimizedJob) -> Table:
-    """Geometric means of the baseline and of what followed."""
-    columns = (Column("mean of"), Column("baseline", "figure"), Column("after", "figure"), Column("change", "prose"), Column(""))
-    rows = tuple((label(line), before(line), Cell(line.after, line.quantity), *ratio_or_difference(line)) for line in job.lines)
-    return Table(columns, rows, "quantities")
 
 
 def as_json(jobs: Sequence[OptimizedJob]) -> dict[str, object]:

@@ -45,8 +45,10 @@ def optimized(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, 
         try:
             yield from _planned(task, plan, outside)
         except (KeyboardInterrupt, GeneratorExit):
-            cancel_all(task, outside)
-            leave_best(task, plan, outside, interrupted=True)
+            try:
+                cancel_all(task, outside)
+            finally:  # who presses Ctrl-C again waits for no engine, and has the best values all the same
+                leave_best(task, plan, outside, interrupted=True)
             raise
 
 
@@ -79,10 +81,15 @@ def _planned(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, N
 def leave_best(task: Task, plan: LoopPlan, outside: Outside, *, interrupted: bool = False) -> None:
     """Leave config.ini with the best values that are known, not with those of the last trial; `interrupted`: if there is one."""
     with open_history(task.settings) as store:
-        if interrupted and made_under(task.run_id(1, baseline=False), store, task.identity) is None:
-            return
+        began = made_under(task.run_id(1, baseline=False), store, task.identity)
+    if interrupted and began is None:
+        return
     try:
         suggested(task, plan, outside, plan.runs + 1)
+    except KeyboardInterrupt:
+        remedy = f"`jpo rollback {began.suggestion_id}` brings the first values back" if began else "look at it"
+        outside.note(f"{task.name}: config.ini may have the values of a trial: the same command goes on from there, or {remedy}")
+        raise
     except JpoError as error:
         if not (interrupted or isinstance(error, NothingAdmissible)):
             raise
@@ -118,12 +125,11 @@ def given_up(task: Task, number: int, outside: Outside, finding: str, *, baselin
 
 
 def steps(task: Task, plan: LoopPlan) -> Iterator[tuple[int, bool]]:
-    """Number and kind of every step. A baseline that is missing once values were suggested stays so: there is no more before."""
+    """Number and kind of every step. Once values were suggested a baseline stays as it is: there is no more before."""
     with open_history(task.settings) as store:
         begun = made_under(task.run_id(1, baseline=False), store, task.identity) is not None
-    for number in range(1, plan.baseline + 1):
-        if not begun or read(task.ledger, task.run_id(number, baseline=True)):
-            yield number, True
+    for number in range(1, 1 if begun else plan.baseline + 1):
+        yield number, True
     for number in range(1, plan.runs + 1):
         yield number, False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,6 +104,7 @@ def side_by_side(tasks: Sequence[Task], plan: LoopPlan, outside: Outside) -> dic
                     outside.note(f"{of}{error} [{error.code}]")
                 going.remove(first)
     finally:
-        for each in going:  # interrupted: every loop cancels the run that it follows
-            each.loop.close()
+        with ExitStack() as loops:  # interrupted: every loop cancels the run that it follows, though one is interrupted again
+            for each in going[::-1]:
+                loops.callback(each.loop.close)
     return failures

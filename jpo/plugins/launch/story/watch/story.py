@@ -80,7 +80,9 @@ class RunWatch:
             decisions = settle(seen, self.past, self.reach, self.terms.prices)
             return standing(seen, self.past, progress, self.terms, None, decisions)
         made: tuple[Adjustment, ...] = ()
-        if progress and seen.state is JobState.RUNNING and (at_once or progress.diverged or self._is_due(seen)):
+        usual = (self.past.usual_epochs if self.past else None) or seen.epochs_planned
+        asked = at_once or bool(progress and progress.diverged)
+        if progress and seen.state is JobState.RUNNING and (asked or is_due(seen, self.decided_at, usual, self.options.every)):
             self.decided_at = seen.training.last_epoch or 0.0
             needed, serves = not self.options.trial, horizon(self.past.well, None)
             self.verdict = verdict(
@@ -94,10 +96,6 @@ class RunWatch:
                 made = tuple(releases(uses, progress, seen.parameters, self.terms.prices, now=seen.at))
         decisions, self.held = decide(made, self.reach, self.options, now=now)
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
-
-    def _is_due(self, seen: SeenRun) -> bool:
-        usual = self.past.usual_epochs if self.past else None
-        return is_due(seen, self.decided_at, usual or seen.epochs_planned, self.options.every)
 
     def _given(self, seen: SeenRun) -> Needs:
         if self.reach is not None:

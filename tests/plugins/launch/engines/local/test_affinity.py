@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.plugins.launch.engines.local.affinity import confine, most_cpus
+from jpo.plugins.launch.engines.local.processes import confine, most_cpus
 
 SPAWNS = """
 import subprocess, sys, threading, time

@@ -13,6 +13,7 @@ from simulated_engine import SimulatedLauncher, VirtualRun
 
 import jpo.plugins.launch.lifecycle as lifecycle
 import jpo.plugins.launch.story.optimize.following as following
+import jpo.plugins.launch.story.optimize.loop as loop
 from jpo import config
 from jpo.errors import LaunchError
 from jpo.history import verify
@@ -89,6 +90,14 @@ def test_a_baseline_is_not_made_up_for_once_values_were_suggested(lab: Lab) -> N
     lab.optimize(runs=1, baseline=1)
     lab.optimize(runs=2, baseline=3)
     assert run_ids(lab) == ["b1", "1", "2"]
+
+
+def test_a_run_of_the_baseline_that_failed_is_not_made_again_with_the_values_of_a_trial(lab: Lab) -> None:
+    lab.chosen = BOLD
+    lab.train = lambda job: logged(job, lab.now, 100.0, "failed" if job.run_id.endswith("-b1") else "succeeded")
+    for _ in range(2):
+        lab.optimize(runs=2, baseline=2)
+        assert run_ids(lab) == ["b1", "b2", "1", "2"]
 
 
 def test_a_trial_is_stopped_at_twice_what_the_best_values_take_and_the_loop_goes_on(lab: Lab) -> None:
@@ -537,6 +546,29 @@ def test_interrupted_it_cancels_the_run_records_it_and_goes_on_later(lab: Lab) -
     assert run_ids(lab) == ["b1", "1", "1.2", "2"]
     assert [asked.partition("4806-")[2] for asked in lab.asked] == ["1", "best2", "1-3", "2", "best2-3"]
     assert [each.run.parameters["batch_size"] for each in job.runs if each.run] == [64, 128, 128, 128]
+
+
+@pytest.mark.parametrize(("again_in", "left"), [("cancel_all", 64), ("suggested", 128)])
+def test_interrupted_again_the_best_values_come_back_or_it_says_what_to_do(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, again_in: str, left: int
+) -> None:
+    lab.chosen, sleep = BOLD, lab.sleep
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def interrupted_twice(seconds: float) -> None:
+        sleep(seconds)
+        if any(entry.job.run_id.endswith("-1") and not entry.end for entry in entries(lab.task().ledger)):
+            lab.chosen = AS_THEY_ARE
+            monkeypatch.setattr(loop, again_in, interrupted)
+            interrupted()
+
+    lab.sleep = interrupted_twice  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=2)
+    assert f"batch_size = {left} " in lab.config().read_text()
+    assert ("`jpo rollback" in lab.notes[-1]) == (left == 128), lab.notes
 
 
 def test_interrupted_before_the_start_is_noted_it_cancels_the_run_and_records_it(lab: Lab) -> None:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jpo.plugins.launch.ledger import Entry, folder_of
+from jpo.plugins.launch.project.boundaries import progress_of
 from jpo.plugins.launch.project.engines import ledger_of
 from jpo.plugins.launch.project.jobs import job_of
-from jpo.plugins.launch.project.progress import progress_of
 from jpo.project.workload import read_workload
 
 if TYPE_CHECKING:
