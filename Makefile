@@ -8,7 +8,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
-SERVICES := acl chromium faketime munge openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway shellcheck slurm-wlm strace victoria-metrics
+SERVICES := acl chromium faketime munge openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway rsync shellcheck slurm-wlm strace victoria-metrics
+GITLAB := gitlab-ci-local@4.61.1
 LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
 
 .DEFAULT_GOAL := help
@@ -32,7 +33,7 @@ test: unit rest  ## all tests on all cores, a real Prometheus included; PYTEST="
 unit: .venv/.dev services  ## the unit tests alone, in a minute
 	@$(call pytest,units,0)
 
-rest: .venv/.dev services  ## all other tests
+rest: .venv/.dev services .venv/.npm  ## all other tests
 	@$(call pytest,rest,2)
 
 # Exit code 5: of this part PYTEST names no test.
@@ -78,6 +79,12 @@ clean:  ## remove all that make has made
 	@$(PIP) install --require-hashes -r requirements/lock-build.txt -r requirements/lock.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# An interpreter of .gitlab-ci.yml, all of it JavaScript: nothing that npm fetches runs while it is installed.
+.venv/.npm: .venv/.made
+	@{ command -v npm >/dev/null || .ci/install nodejs npm; } && \
+	  npm install --prefix .venv/npm --ignore-scripts --no-audit --no-fund --no-save --loglevel=error $(GITLAB) >/dev/null && touch $@ || \
+	  { echo "not installed: $(GITLAB), which takes npm; its tests are skipped" >&2; [[ $${CI:-} != true ]]; }
 
 # Everything else: torch to learn, tools to test. Without hashes, because torch differs by platform (see requirements/compile).
 .venv/.dev: .venv/.slim

@@ -47,8 +47,8 @@ LENIENT = frozenset({"devices"})
 """Names that yield where the file has the total, too: Lightning's `devices` may be anything elsewhere."""
 
 IDENTITY: Mapping[str, tuple[str, ...]] = {
-    "dataset": ("dataset", "dataset_name", "data_set", "data"),
-    "model": ("model", "model_name", "arch", "architecture", "network"),
+    "dataset": ("dataset", "dataset_name", "data_set", "data", "task_name"),
+    "model": ("model", "model_name", "model_name_or_path", "pretrained_model_name_or_path", "arch", "architecture", "network"),
     "framework": ("framework", "backend", "library"),
 }
 """Part of a workload's identity -> option names in lower case, the most usual first."""

@@ -52,25 +52,27 @@ class RunLog:
     is handled), else failed. Of several ranks the first reports, without CPU time and memory; forked processes do not.
 
     Args:
-        dataset, model, framework: which recurring job this is, as in its config.ini; ValueError if one is empty.
+        name: which recurring job this is, as in jpo.toml; or dataset, model, framework, as in config.ini. ValueError for neither.
         parameters: e.g. {"batch_size": 64, "optimizer": "sgd"}, None is left out; ValueError for a name that cannot be a label.
         settings: os.environ, or {**os.environ, "JPO_RUN_ID": "nightly-17"}.
     """
 
-    def __init__(self, *, dataset: str, model: str, framework: str, parameters: Texts, settings: Texts) -> None:
-        self._workload = {"dataset": dataset, "model": model, "framework": framework}
+    def __init__(
+        self, *, parameters: Texts, settings: Texts, name: str = "", dataset: str = "", model: str = "", framework: str = ""
+    ) -> None:
+        self._workload = {"dataset": name or dataset, "model": name or model, "framework": name or framework}
         if not all(text and text.strip() for text in self._workload.values()):
-            raise ValueError(f"every run has a dataset, a model and a framework; found {self._workload}")
-        for name in parameters:
-            if name in RESERVED or not re.fullmatch(r"(?!__)[A-Za-z_][A-Za-z0-9_]*", name):
-                raise ValueError(f"parameter {name!r} is a reserved word of the log, or not made of A-Z a-z 0-9 _")
-        self._parameters = {name: str(value) for name, value in parameters.items() if value is not None}
+            raise ValueError(f"every run has a name, or a dataset, a model and a framework; found {self._workload}")
+        for parameter in parameters:
+            if parameter in RESERVED or not re.fullmatch(r"(?!__)[A-Za-z_][A-Za-z0-9_]*", parameter):
+                raise ValueError(f"parameter {parameter!r} is a reserved word of the log, or not made of A-Z a-z 0-9 _")
+        self._parameters = {parameter: str(value) for parameter, value in parameters.items() if value is not None}
         self._settings = {k: text for k, value in settings.items() if value is not None and (text := str(value).strip())}
         get = self._settings.get
         place = {"pod": get("POD_NAME"), "namespace": get("POD_NAMESPACE"), "hardware": get("JPO_HARDWARE")}
         self._place = {label: text for label, text in {**place, "hostname": socket.gethostname()}.items() if text}
-        name = get("JPO_RUN_ID", f"{model}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}")
-        self.run_id = re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:128].lstrip(".") or "run"  # safe in paths and URLs
+        wanted = get("JPO_RUN_ID", f"{name or model}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}")
+        self.run_id = re.sub(r"[^A-Za-z0-9._-]+", "-", wanted)[:128].lstrip(".") or "run"  # safe in paths and URLs
         self.path: Path | None = None
         self.metrics_url: str | None = None
         self._values = {"jpo_samples_total": 0.0}
@@ -250,8 +252,7 @@ class RunLog:
     def _report_until_over(self) -> None:
         settings, pause, over = self._settings, 0.0, False
         while not over:
-            over = self._over.wait(pause)
-            body, pause = self.exposition(), max(0.1, self._setting("JPO_REPORT_SECONDS", 15.0))
+            over, body, pause = self._over.wait(pause), self.exposition(), max(0.1, self._setting("JPO_REPORT_SECONDS", 15.0))
             with self._harmless("push to the Pushgateway"):
                 if "JPO_PUSHGATEWAY_URL" in settings:
                     _push(settings["JPO_PUSHGATEWAY_URL"], self.run_id, body)

@@ -82,6 +82,7 @@ LONGEST = (
     "learning/test_continual",
     "commands/test_learn",
     "pipelines/test_pipelines_in_a_row",
+    "pipelines/test_without_a_server",
     "test_packaging",
     "commands/test_values_in_force",
     "plugins/launch/engines/aws/test_launcher",
@@ -258,6 +259,16 @@ def shellcheck() -> str:
     """Debian's reader of shell scripts."""
     _need("shellcheck", package="shellcheck")
     return "shellcheck"
+
+
+@pytest.fixture(scope="session")
+def gitlab_ci_local() -> str:
+    """An interpreter of .gitlab-ci.yml, which copies files by rsync."""
+    _need("rsync", package="rsync")
+    program = Path(sys.prefix) / "npm" / "node_modules" / ".bin" / "gitlab-ci-local"
+    if not program.exists():
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("gitlab-ci-local not found: make test installs it")
+    return str(program)
 
 
 def _need(*programs: str, package: str) -> None:

@@ -179,7 +179,7 @@ def test_a_parameter_that_cannot_be_a_label_is_refused_when_the_code_is_written(
 
 @pytest.mark.parametrize("nothing", [" ", None])
 def test_a_job_without_a_name_is_refused(tmp_path: Path, nothing: str) -> None:
-    with pytest.raises(ValueError, match="every run has a dataset"):
+    with pytest.raises(ValueError, match="every run has a name, or a dataset"):
         new(tmp_path, dataset=nothing)
 
 

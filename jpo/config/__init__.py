@@ -13,9 +13,10 @@ value, proves that nothing else changed, and otherwise leaves the file alone. It
 
 from jpo.config.disk import caveats, write
 from jpo.config.edit import edited
-from jpo.config.locate import OptionNames
+from jpo.config.identity import PARTS
+from jpo.config.locate import OptionNames, Undecided
 from jpo.config.read import read
 from jpo.config.source import contents
 from jpo.config.values import edits_of, format_value
 
-__all__ = ["OptionNames", "caveats", "contents", "edited", "edits_of", "format_value", "read", "write"]
+__all__ = ["PARTS", "OptionNames", "Undecided", "caveats", "contents", "edited", "edits_of", "format_value", "read", "write"]

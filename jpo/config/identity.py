@@ -6,11 +6,13 @@ import re
 from collections.abc import Sequence
 
 from jpo.config.interpolation import Interpolation
-from jpo.config.locate import IniOption, OptionNames, ambiguous, keyed, named
+from jpo.config.locate import IniOption, OptionNames, Undecided, ambiguous, keyed, named
 from jpo.config.values import QUOTED
 from jpo.errors import UsageError, quoted
 from jpo.records import Identity
 
+PARTS = ("dataset", "model", "framework")
+EXAMPLES = {"dataset": "street-signs", "model": "resnet50", "framework": "pytorch"}
 REFERS = re.compile(r"%\(|\$\{")
 
 HARDWARE_SECTION = "workload"
@@ -21,17 +23,21 @@ LONGEST = 200
 
 def find_identity(options: Sequence[IniOption], names: OptionNames, references: Interpolation, place: str) -> Identity:
     """The identity of the job; of the well-known names, the most usual one in the file counts, and its values must agree.
-    Where none is there, a section of such a name counts that has a `name`.
+    Where none is there, a section of such a name counts that has a `name` (or `class_path`, as Lightning has it).
 
-    Raises UsageError: one is missing, unclear or no plain name.
+    Raises UsageError: one is unclear or no plain name; Undecided: one is missing.
     """
-    labels = {part: _find(part, options, names, references, place) for part in ("dataset", "model", "framework")}
-    missing = [part for part, label in labels.items() if not label]
-    if missing:
-        finding = f"no {' and no '.join(missing)} found"
-        example = f'[workload] identity = {{ {missing[0]} = "section.option" }}'
-        remedy = f"add {missing[0]} = ... to one of its sections, or name the option in jpo.toml: {example}"
-        raise UsageError(place, finding, remedy, code="JPO-E204")
+    labels = {part: names.said.get(part) or _find(part, options, names, references, place) for part in PARTS}
+    if not all(labels.values()):  # a name says all of it, so it does not mix with what the file says
+        labels = {
+            part: (len(names.unsaid) < len(PARTS) and label) or names.unsaid.get(part, "") for part, label in labels.items()
+        }
+    if missing := [part for part, label in labels.items() if not label]:
+        nothing = len(missing) == len(PARTS)
+        finding = "does not say which job this is" + ("" if nothing else f": no {' and no '.join(missing)}")
+        line = 'name = "street-signs"' if nothing else " and ".join(f'{part} = "{EXAMPLES[part]}"' for part in missing)
+        remedy = f"add e.g. {line} below [workload] in jpo.toml; `jpo init` does it"
+        raise Undecided(place, finding, remedy, code="JPO-E204", missing=missing)
     return Identity(**labels, hardware=_find("hardware", options, names, references, place) or None)
 
 
@@ -42,7 +48,7 @@ def _find(part: str, options: Sequence[IniOption], names: OptionNames, reference
     known = names.known_identity.get(part, ())
     candidates = next(filter(None, (named(options, {name}) for name in known)), [])
     # Else the option `name` of a section that is called as an identity's part: [model] name = resnet18.
-    sections = ([option for option in named(options, {"name"}) if option.section.lower() == name] for name in known)
+    sections = ([option for option in named(options, {"name", "class_path"}) if option.section.lower() == name] for name in known)
     candidates = candidates or next(filter(None, sections), [])
     if part == "hardware":
         candidates = [option for option in named(options, {part}) if option.section == HARDWARE_SECTION]

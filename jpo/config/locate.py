@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import configparser
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jpo.config.source import Source
@@ -60,12 +60,29 @@ class OptionNames:
         known_identity: the same for dataset, model and framework, the most usual first.
         keys: parameter -> "section.option" where jpo.toml names it; it precedes `known`.
         identity_keys: the same for dataset, model and framework.
+        said: dataset, model and framework as jpo.toml says them for this file; they precede what the file says.
+        unsaid: the same for a file that does not say them itself.
     """
 
     known: Mapping[str, tuple[str, ...]]
     known_identity: Mapping[str, tuple[str, ...]]
     keys: Mapping[str, str] = field(default_factory=dict)
     identity_keys: Mapping[str, str] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)
+    unsaid: Mapping[str, str] = field(default_factory=dict)
+
+
+class Undecided(UsageError):
+    """Something that config.ini leaves open and a line of jpo.toml decides.
+
+    `choices`: such lines, each with its table, the likeliest first; `missing`: parts of the identity that are said nowhere.
+    """
+
+    def __init__(
+        self, place: str, finding: str, remedy: str, *, code: str, choices: Sequence[str] = (), missing: Sequence[str] = ()
+    ) -> None:
+        super().__init__(place, finding, remedy, code=code)
+        self.choices, self.missing = tuple(choices), tuple(missing)
 
 
 def locate(source: Source, place: str) -> tuple[IniOption, ...]:
@@ -171,12 +188,13 @@ def keyed(options: Iterable[IniOption], entry: str, key: str, place: str) -> Ini
     raise UsageError("jpo.toml", finding, remedy, code="JPO-E207")
 
 
-def ambiguous(what: str, candidates: Iterable[IniOption], place: str, entry: str) -> UsageError:
+def ambiguous(what: str, candidates: Iterable[IniOption], place: str, entry: str) -> Undecided:
     """The error that several options could be meant, with the line of jpo.toml that decides: `entry` with KEY filled in."""
-    first, *others = candidates
-    where = " and ".join(f"{quoted(option.key)} (line {option.line})" for option in (first, *others[:3]))
-    remedy = "say which in jpo.toml: " + entry.replace("KEY", key_of(first))
-    return UsageError(place, f"{what} could be {where}", remedy, code="JPO-E206")
+    some = tuple(candidates)
+    where = " and ".join(f"{quoted(option.key)} (line {option.line})" for option in some[:4])
+    choices = [entry.replace("KEY", key_of(option)) for option in some]
+    remedy = "say which in jpo.toml: " + choices[0]
+    return Undecided(place, f"{what} could be {where}", remedy, code="JPO-E206", choices=choices)
 
 
 def key_of(option: IniOption) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jpo.config.locate import IniOption, key_of
-from jpo.errors import UsageError, quoted
+from jpo.config.locate import IniOption, Undecided, key_of
+from jpo.errors import quoted
 from jpo.records import COUNTS, PARAMETERS, Note, Parameter, Terms
 
 TOTALS = {"gpus": "gpus_per_node", "batch_size": "batch_size_per_device"}
@@ -52,7 +52,8 @@ def in_terms(found: Mapping[str, Found | None], keys: Mapping[str, str], place: 
         elif term in keys:
             del here[total]
         else:
-            raise _said_twice({total: here[total].option, term: here[term].option}, place)
+            options = {total: here[total].option, term: here[term].option}
+            raise _said_twice(options, place, all_said=total == "batch_size" and "gradient_accumulation_steps" in here)
     accumulation, nodes = (here[name].value if name in here else None for name in ("gradient_accumulation_steps", "nodes"))
     terms = Terms("batch_size_per_device" in here, "gpus_per_node" in here, accumulation, nodes)
     own = (name for name in found if name not in (*PARAMETERS, *COUNTS))
@@ -67,13 +68,16 @@ def in_terms(found: Mapping[str, Found | None], keys: Mapping[str, str], place: 
     return tuple(parameters), terms
 
 
-def _said_twice(options: Mapping[str, IniOption], place: str) -> UsageError:
-    """The error that a file says a quantity in both terms, of which one alone would be changed."""
+def _said_twice(options: Mapping[str, IniOption], place: str, *, all_said: bool) -> Undecided:
+    """The error that a file says a quantity in both terms, of which one alone would be changed.
+
+    `all_said`: the steps that lead from one to the other as well, so that DeepSpeed refuses any change: it must stay.
+    """
     (total, of_all), (_, share) = options.items()
     each = "per node" if total == "gpus" else "per device"
     said = f"{quoted(of_all.key)} (line {of_all.line}) in all and {quoted(share.key)} (line {share.line}) {each}"
-    lines = " or ".join(f"{name} = {{ key = {key_of(option)} }}" for name, option in options.items())
-    remedy = (
-        f"remove the one that the job can work out, as DeepSpeed does, or say in jpo.toml which it reads: [parameters] {lines}"
-    )
-    return UsageError(place, f"says {total} twice, {said}, and one alone would be changed", remedy, code="JPO-E206")
+    stays = ", freeze = true" if all_said else ""
+    lines = [f"{name} = {{ key = {key_of(option)}{stays} }}" for name, option in options.items()]
+    remedy = f"say in jpo.toml which the job reads: [parameters] {' or '.join(lines)}"
+    finding = f"says {total} twice, {said}, and one alone would be changed"
+    return Undecided(place, finding, remedy, code="JPO-E206", choices=[f"[parameters] {line}" for line in lines])

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from jpo.errors import UsageError
+from jpo.files.links import inside_project
 from jpo.files.reading import DEEPEST, NotToml, contents
 from jpo.files.reading import toml as toml_of
 from jpo.project.checkout.root import folders_up
@@ -179,9 +180,20 @@ def load(
     layers += from_environment(environ)
     layers.append((Origin("command line"), flags))
     root = path.parent if path else pyproject.parent if pyproject else folder
+    if logs := usual_logs(root, folder):
+        layers.insert(0, (Origin("built in"), {"csv": {"logs": logs}}))
     settings = merge(layers, root=root, toml=path)
     beside = Path() if not os.path.lexists(folder / "jpo.toml") and os.path.lexists("jpo.toml") else folder
     return replace(settings, store_root=root if path or pyproject else above[-1], store_folder=None if toml else beside)
+
+
+def usual_logs(root: Path, folder: Path) -> list[str]:
+    """Where jobs that start at the root or beside config.ini leave their logs unless they are told otherwise, as in [csv] logs.
+
+    A folder that a link leads out of the project is none: whoever may change a branch may commit a link.
+    """
+    there = dict.fromkeys(os.path.relpath(one / "runs", root) for one in (root, folder) if inside_project(one / "runs"))
+    return [f"{name}/*.csv" for name in there]
 
 
 def _own_tables(folders: Sequence[Path]) -> tuple[Path | None, Mapping[str, Any]]:

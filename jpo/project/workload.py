@@ -50,6 +50,7 @@ def read_workload(path: Path, settings: LoadedSettings, *, now: float, content: 
             known_identity=names.IDENTITY,
             keys={name: table.key for name, table in tables.items() if table.key},
             identity_keys={str(part): key for part, key in settings.values.workload.identity.items()},
+            **said_of(path, settings),
         ),
         parse_value=parse_value,
         frozen={name: Note("", "frozen in jpo.toml") for name, table in tables.items() if table.freeze}
@@ -61,6 +62,19 @@ def read_workload(path: Path, settings: LoadedSettings, *, now: float, content: 
     workload = replace(workload, parameters=tuple(whole)) if own else workload
     aliases = {str(part): names for part, names in settings.values.workload.aliases.items()}
     return replace(workload, aliases=workload.identity.also_called(aliases)) if aliases else workload
+
+
+def said_of(path: Path, settings: LoadedSettings) -> dict[str, dict[str, str]]:
+    """What [workload] says of the identity of a config.ini: of the one that it names all; of another one below the same jpo.toml
+    only what that does not say itself, and never so that two files are one job: a name gets the folder behind it."""
+    table = settings.values.workload
+    place = Path(os.path.relpath(os.path.realpath(path), os.path.realpath(settings.root)))
+    if place == Path(os.path.normpath(table.config)) or ".." in place.parts:
+        return {"said": table.said}
+    whose = place.parent if place.name == "config.ini" else place.with_suffix("")
+    if table.name:
+        return {"unsaid": dict.fromkeys(table.said, "-".join((table.name, *whose.parts)))}
+    return {"unsaid": table.said if len(table.said) < len(config.PARTS) else {}}
 
 
 def refuse_unknown(by_hand: Parameters, workload: Workload, *, option: str = "--set") -> None:

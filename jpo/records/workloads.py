@@ -89,8 +89,14 @@ class Identity:
         if self.hardware is not None and not self.hardware.strip():
             raise ValueError("hardware is empty; leave it out where it is not known")
 
+    @classmethod
+    def named(cls, name: str) -> Identity:
+        """The identity of a job that has one name: each of its parts is called so."""
+        return cls(name, name, name)
+
     def __str__(self) -> str:
-        job = f"{self.dataset}/{self.model}/{self.framework}"
+        named = self.dataset == self.model == self.framework
+        job = self.dataset if named else f"{self.dataset}/{self.model}/{self.framework}"
         return f"{job} on {self.hardware}" if self.hardware else job
 
     @property

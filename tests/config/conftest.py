@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -43,7 +43,9 @@ def read(tmp_path: Path) -> Callable[..., Workload]:
         path = tmp_path / "config.ini"
         if data is not None:
             path.write_bytes(data)
-        names = config.OptionNames(NAMES, IDENTITY_NAMES, options.pop("keys", {}), options.pop("identity", {}))  # type: ignore[arg-type]
+        stated: Mapping[str, dict[str, str]] = options.pop("stated", {})  # type: ignore[assignment]
+        keys, identity = options.pop("keys", {}), options.pop("identity", {})
+        names = config.OptionNames(NAMES, IDENTITY_NAMES, keys, identity, **stated)  # type: ignore[arg-type]
         given: dict[str, object] = {"parse_value": parse_value, "today": datetime.date(2026, 5, 4)}
         return config.read(path, names=names, **(given | options))  # type: ignore[arg-type]
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from training_files import CONFIG, Read, message
+from training_files import CONFIG, JOB, Read, message
+
+from jpo.config import PARTS
+from jpo.records import Identity
 
 
 def test_missing_identity_names_the_parts_and_both_remedies(read: Read) -> None:
     said = message(read, CONFIG.replace(b"model = resnet18\n", b"").replace(b"framework = pytorch", b"framework ="))
     assert said == (
-        "…/config.ini: no model and no framework found; add model = ... to one of its sections, "
-        'or name the option in jpo.toml: [workload] identity = { model = "section.option" }'
+        "…/config.ini: does not say which job this is: no model and no framework; "
+        'add e.g. model = "resnet50" and framework = "pytorch" below [workload] in jpo.toml; `jpo init` does it'
     )
 
 
@@ -26,7 +29,7 @@ def test_a_section_of_its_name_may_say_a_part(read: Read) -> None:
     assert read(bare + b"[Model]\nName = 'resnet 18'\nlayers = 18\n[optimizer]\nname = adam\n").identity.model == "resnet 18"
     assert read(CONFIG + b"[model]\nname = other\n").identity.model == "resnet18"
     assert read(bare + b"[network]\nname = b\n[model]\nname = a\n").identity.model == "a", "the most usual one"
-    assert "no model found" in message(read, bare + b"[models]\nname = a\n")
+    assert "which job this is: no model;" in message(read, bare + b"[models]\nname = a\n")
     said = message(read, bare + b"[model]\nname = a\n[MODEL]\nname = b\n")
     assert "model could be 'model.name' (line 11) and 'MODEL.name' (line 13)" in said
 
@@ -60,3 +63,32 @@ def test_hardware_is_named_in_the_section_workload_or_by_jpo_toml(read: Read) ->
     said = CONFIG.replace(b"[workload]\n", b"[workload]\nhardware = 'a100'\n")
     assert read(said).identity.hardware == "a100"
     assert read(said.replace(b"'a100'", b"")).identity.hardware is None
+
+
+def stated(read: Read, data: bytes, **given: dict[str, str]) -> object:
+    """The identity of a file of which jpo.toml says something."""
+    return read(data, stated=given).identity
+
+
+BARE = CONFIG.removeprefix(JOB)
+
+
+def test_a_name_in_jpo_toml_is_all_that_a_file_needs(read: Read) -> None:
+    named = dict.fromkeys(PARTS, "street-signs")
+    assert stated(read, BARE, said=named) == stated(read, CONFIG, said=named) == Identity.named("street-signs")
+    assert str(stated(read, BARE, said=named)) == "street-signs"
+
+
+def test_parts_in_jpo_toml_precede_those_of_its_file_and_complete_another(read: Read) -> None:
+    assert stated(read, CONFIG, said={"model": "vit"}) == Identity("cifar10", "vit", "pytorch")
+    assert stated(read, CONFIG, unsaid={"model": "vit"}) == Identity("cifar10", "resnet18", "pytorch")
+    bare = CONFIG.replace(b"framework = pytorch\n", b"")
+    assert stated(read, bare, unsaid={"framework": "jax"}) == Identity("cifar10", "resnet18", "jax")
+    assert stated(read, bare, unsaid=dict.fromkeys(PARTS, "a-b")) == Identity.named("a-b"), "a name does not mix with parts"
+
+
+def test_nothing_at_all_is_said_in_one_sentence(read: Read) -> None:
+    assert message(read, BARE) == (
+        "…/config.ini: does not say which job this is; "
+        'add e.g. name = "street-signs" below [workload] in jpo.toml; `jpo init` does it'
+    )

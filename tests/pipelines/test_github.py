@@ -23,7 +23,7 @@ ACTION = yaml.safe_load((FOLDER / "action.yml").read_text("utf-8"))
 GUARD = yaml.safe_load((FOLDER / "guard" / "action.yml").read_text("utf-8"))
 LEARN = yaml.safe_load((FOLDER / "learn" / "action.yml").read_text("utf-8"))
 PERSIST = yaml.safe_load((FOLDER / "persist" / "action.yml").read_text("utf-8"))
-PLACES = {"JPO suggest": ".", "JPO guard": "guard", "JPO learn": "learn", "JPO persist": "persist"}
+PLACES = {"JPO suggest": ".", "JPO guard": "guard", "JPO learn": "learn", "JPO persist": "persist", "JPO record": "record"}
 WORKFLOW = yaml.safe_load((FOLDER / "example-workflow.yml").read_text("utf-8"))
 LEARNING = yaml.safe_load((FOLDER / "example-learn.yml").read_text("utf-8"))
 

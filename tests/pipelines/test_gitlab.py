@@ -38,7 +38,8 @@ def jobs(**given: Any) -> dict[str, Any]:
     """The jobs of a pipeline that includes the component with these inputs."""
     defaults = {name: spec["default"] for name, spec in INPUTS.items() if "default" in spec}
     rendered: dict[str, Any] = with_inputs(JOBS, {**defaults, "image": IMAGE, **given})
-    return {name: job for name, job in rendered.items() if all(may_hold(rule["if"]) for rule in job.get("rules", ()))}
+    here = {name: job for name, job in rendered.items() if not name.endswith("-record")}
+    return {name: job for name, job in here.items() if all(may_hold(rule["if"]) for rule in job.get("rules", ()))}
 
 
 def may_hold(rule: str) -> bool:

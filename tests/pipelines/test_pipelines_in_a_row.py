@@ -1,7 +1,7 @@
 """Eight pipelines in a row, each from a clean checkout, against a job whose data grow: the loop persists.
 
-The scripts of both templates run as their runners run them, the guard's jobs included; beside them plays a file that is kept, and
-every night has the same values. Nothing is committed, and the history lies outside of the checkouts.
+The steps of GitHub's action run as its runner runs them, the guard's job included; beside them plays a file that is kept, and every
+night has the same values. Nothing is committed, and the history lies outside of the checkouts. GitLab: test_without_a_server.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from pipelines.test_github import ACTION, GUARD, run_step
-from pipelines.test_gitlab import jobs, run_job
 
 NIGHTS = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "nights.py"))
 PIPELINES, GROWTH, FASTER = 8, 0.02, 1e-5
@@ -35,15 +34,6 @@ def kept(machine: Any, folder: Path) -> None:
     """No pipeline: `jpo suggest` writes the same file night after night."""
     done = machine.run(["bash", "-ec"], "jpo suggest config.ini", {"JPO_STORE__URL": f"sqlite:///{folder}/history.db"})
     assert done.returncode == 0, done.stderr
-
-
-def on_gitlab(machine: Any, folder: Path) -> None:
-    """Both jobs of the component, each in a checkout of its own; the second finds the report of the first."""
-    here = {"GITLAB_CI": "true", "CI_DEFAULT_BRANCH": "main", "CI_COMMIT_REF_NAME": "main"}
-    for job in jobs().values():
-        git(machine.repository, "checkout", "--quiet", "--", ".")
-        done = run_job(machine, job, **here, JPO_STORE__URL=f"sqlite:///{folder}/history.db")
-        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def on_github(machine: Any, folder: Path) -> None:
@@ -84,13 +74,12 @@ def played(pipeline: Callable[[Any, Path], None], machine: Any, folder: Path) ->
     return nights
 
 
-def test_clean_checkouts_reach_what_a_kept_file_reaches_on_both_platforms(machine: Any, tmp_path: Path) -> None:
-    ways = {"kept": kept, "gitlab": on_gitlab, "github": on_github}
+def test_clean_checkouts_reach_what_a_kept_file_reaches(machine: Any, tmp_path: Path) -> None:
+    ways = {"kept": kept, "github": on_github}
     with ThreadPoolExecutor(len(ways)) as pool:
         tasks = {name: pool.submit(played, way, machine, tmp_path / name) for name, way in ways.items()}
         nights = {name: task.result() for name, task in tasks.items()}
     values = {name: [night_values for night_values, _ in them] for name, them in nights.items()}
     (_, first), *_, (_, last) = nights["kept"]
     assert last < 0.6 * first, "the job cannot be tuned: this shows nothing"
-    assert values["gitlab"] == values["kept"]
     assert values["github"] == values["kept"]

@@ -22,7 +22,7 @@ def code(path: Path) -> list[str]:
 
 
 def test_there_are_templates() -> None:
-    assert len(TEMPLATES) == 11
+    assert len(TEMPLATES) == 12
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(FOLDER)))

@@ -198,3 +198,30 @@ def test_targets_of_pyproject_are_promised_elsewhere(tmp_path: Path) -> None:
 )
 def test_an_address_is_shown_without_what_may_be_a_secret(url: str, shown: str) -> None:
     assert without_credentials(url) == shown
+
+
+def test_logs_at_the_root_and_beside_config_ini_are_found_unless_settings_name_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(".git").mkdir()
+    Path("jpo.toml").touch()
+    assert load(Path("a/config.ini"), None, {}, {}).csv_logs == ()
+    for folder in ("runs", "a/runs"):
+        Path(folder).mkdir(parents=True)
+    found = load(Path("a/config.ini"), None, {}, {})
+    assert (found.values.csv.logs, found.said_by("csv.logs")) == (("runs/*.csv", "a/runs/*.csv"), "built in")
+    Path("jpo.toml").write_text('[csv]\nlogs = ["elsewhere/*.csv"]\n')
+    assert load(Path("a/config.ini"), None, {}, {}).values.csv.logs == ("elsewhere/*.csv",)
+
+
+def test_a_link_of_the_branch_leads_to_no_logs_outside_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "project" / "kept").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    Path(".git").mkdir()
+    Path("runs").symlink_to("../secrets")
+    assert load(Path("config.ini"), None, {}, {}).csv_logs == ()
+    Path("runs").unlink()
+    Path("runs").symlink_to("kept")
+    assert load(Path("config.ini"), None, {}, {}).values.csv.logs == ("runs/*.csv",)

@@ -22,7 +22,8 @@ MOST_SHOWN = 10
 def settings(case: Case) -> Iterator[Line]:
     """jpo.toml, and the limits which the guard reads from it by itself."""
     limits_of(case.settings)
-    others = {*case.settings.origins.values()} - {Origin("file", str(case.settings.toml)), Origin("command line")}
+    ours = {Origin("file", str(case.settings.toml)), Origin("command line"), Origin("built in")}
+    others = {*case.settings.origins.values()} - ours
     changed = sorted(map(str, others))
     also = f"; also {', '.join(changed)}" if changed else ""
     yield Line("settings", "ok", f"{case.settings.toml or 'built in, without a jpo.toml'}{also}")

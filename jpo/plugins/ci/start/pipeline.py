@@ -50,6 +50,7 @@ def pipeline_file(host: CodeHost, config: str, settings: str = ".", *, beside_ot
     text = re.sub(r"(?<![\w./-])jpo\.toml", str(folder / "jpo.toml"), text)
     text = re.sub(r"^( +(?:path|history): )\.jpo$", rf"\g<1>{folder / '.jpo'}", text, flags=re.MULTILINE)
     text = re.sub(r"^( +path: )\.(?=$| )", rf"\g<1>{place.parent}", text, flags=re.MULTILINE)
+    text = re.sub(r"(?<![\w.-])runs(?=/?$)", str(folder / "runs"), text, flags=re.MULTILINE)
     path = FILES[host]
     if beside_others:  # jobs, workflows and what waits for each other are known by their names
         whose = place.parent if place.name == "config.ini" else place.with_suffix("")

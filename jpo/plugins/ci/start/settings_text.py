@@ -10,6 +10,7 @@ from typing import Any
 
 from jpo.errors import UsageError
 from jpo.files.reading import toml
+from jpo.plugins.ci.start.left_open import Chosen
 from jpo.project.load import LoadedSettings, merge
 from jpo.project.tables.faults import Origin
 from jpo.project.workload import NOT_FREED, limits_of, read_workload
@@ -53,20 +54,30 @@ SOURCES = """
 """
 
 
-def settings_text(workload: Workload, settings: LoadedSettings, *, config: str, prometheus_url: str | None, now: float) -> str:
+def settings_text(
+    workload: Workload,
+    settings: LoadedSettings,
+    chosen: Sequence[Chosen] = (),
+    *,
+    config: str,
+    prometheus_url: str | None,
+    now: float,
+) -> str:
     """The text of jpo.toml.
 
     Args:
+        chosen: lines without which config.ini leaves something open; `settings` have them.
         config: config.ini as jpo.toml names it.
         prometheus_url: an address that may be written into a file; None: it is left to the environment.
     """
     named = quoted(config)
     said = f"config = {named}" if named else '# config = "config.ini"'
+    said = "\n".join((said, *lines_of("workload", chosen)))
     if prometheus_url and (address := quoted(prometheus_url)):
         prometheus = f"[prometheus]\nurl = {address}\n"
     else:
         prometheus = '# [prometheus]\n# url = "http://prometheus:9090"  # or PROMETHEUS_URL in the environment\n'
-    lines = "\n".join(line for _, line in parameter_lines(workload, settings, now=now))
+    lines = "\n".join(missing_lines(workload, settings, chosen, now=now, all_of_them=True))
     head = HEAD.format(config=printable(config), workload=said)
     return f"{head}{lines}\n{SOURCES.format(prometheus=prometheus)}{TAIL}"
 
@@ -86,11 +97,24 @@ def parameter_lines(workload: Workload, settings: LoadedSettings, *, now: float)
             yield p.term, f"# {entry}  # {why}{how}"
 
 
-def missing_lines(workload: Workload, settings: LoadedSettings, *, now: float) -> tuple[str, ...]:
-    """The lines of parameters that [parameters] does not name yet."""
+def missing_lines(
+    workload: Workload, settings: LoadedSettings, chosen: Sequence[Chosen] = (), *, now: float, all_of_them: bool = False
+) -> tuple[str, ...]:
+    """The lines of [parameters] that are not in jpo.toml yet, those that were chosen among them."""
     named = settings.tables.get("parameters", {})
-    said = {p.term for p in workload.parameters} & set(named if isinstance(named, Mapping) else ())
-    return tuple(line for term, line in parameter_lines(workload, settings, now=now) if term not in said)
+    said = set(named if isinstance(named, Mapping) and not all_of_them else ())
+    decided = {line.partition(" ")[0]: line for line in lines_of("parameters", chosen)}
+    lines = {term: line for term, line in parameter_lines(workload, settings, now=now) if term not in said}
+    return tuple((lines | decided).values())
+
+
+def lines_of(table: str, chosen: Sequence[Chosen]) -> tuple[str, ...]:
+    """The chosen lines of a table, each with those that might stand in its place."""
+    return tuple(
+        "  # config.ini leaves it open; or: ".join((one.line, " or ".join(one.others))) if one.others else one.line
+        for one in chosen
+        if one.table == table
+    )
 
 
 def same_with(some: Sequence[Parameter], workload: Workload, settings: LoadedSettings, *, now: float) -> bool:

@@ -10,14 +10,14 @@ from typing import Literal
 
 from jpo.files.links import project_of
 from jpo.plugins.ci.report.setup import SetUp, SetUpFile
+from jpo.plugins.ci.start.left_open import Chosen, decided
 from jpo.plugins.ci.start.new_files import NewFile, is_the_same, made, refuse_unmakeable, there_already
 from jpo.plugins.ci.start.pipeline import FILES, CodeHost, configs_in, hosts_of, pipeline_file, said_in
-from jpo.plugins.ci.start.settings_text import missing_lines, settings_text
+from jpo.plugins.ci.start.settings_text import lines_of, missing_lines, settings_text
 from jpo.project.checkout.root import folders_up
 from jpo.project.load import LoadedSettings
 from jpo.project.secrets import secrets_sent
 from jpo.project.sources import asked_since, names_of, prometheus_of
-from jpo.project.workload import read_workload
 from jpo.records import Workload
 from jpo.report.doctor import Line
 from jpo.telemetry.diagnosis.examine import examine
@@ -43,12 +43,15 @@ def init(path: Path, settings: LoadedSettings, options: InitOptions) -> SetUp:
 
     Raises UsageError: config.ini or the settings are invalid, or a file cannot be made; nothing is made then but what is named.
     """
-    workload = read_workload(path, settings, now=options.now)
+    workload, settings, chosen = decided(path, settings, now=options.now)
     findings = () if options.offline else what_prometheus_has(workload, settings, now=options.now)
     hosts: Sequence[CodeHost] = hosts_of(project_of(path))
     if options.ci is not None:
         hosts = () if options.ci == "none" else (options.ci,)
-    plan = (*planned(workload, settings, options), *pipelines(path, hosts, settings_file(settings) or settings_to_make(path)))
+    plan = (
+        *planned(workload, settings, chosen, options),
+        *pipelines(path, hosts, settings_file(settings) or settings_to_make(path)),
+    )
     for file in plan:
         if not there_already(file):
             refuse_unmakeable(file)
@@ -66,7 +69,7 @@ def what_prometheus_has(workload: Workload, settings: LoadedSettings, *, now: fl
     return tuple(Line(name, answer.status, answer.text, answer.remedy, answer.code) for name, answer in answers.items())
 
 
-def planned(workload: Workload, settings: LoadedSettings, options: InitOptions) -> Iterator[NewFile]:
+def planned(workload: Workload, settings: LoadedSettings, chosen: Sequence[Chosen], options: InitOptions) -> Iterator[NewFile]:
     """jpo.toml at the root of the repository, else next to config.ini, and .gitignore for the history next to it."""
     in_force = settings_file(settings)
     path, now = in_force or settings_to_make(workload.path), options.now
@@ -74,9 +77,10 @@ def planned(workload: Workload, settings: LoadedSettings, options: InitOptions) 
     named = settings.said_by("prometheus.url") == "command line" and not secrets_sent(settings)  # which are not for a file
     server = prometheus_of(settings) if named else None
     url = server.shown_url if server else None
-    text = settings_text(workload, settings, config=config, prometheus_url=url, now=now)
-    missing = "\n".join(missing_lines(workload, settings, now=now))
-    yield NewFile(path, text, f"[parameters]\n{missing}\n" if missing else "")
+    text = settings_text(workload, settings, chosen, config=config, prometheus_url=url, now=now)
+    missing = {"workload": lines_of("workload", chosen), "parameters": missing_lines(workload, settings, chosen, now=now)}
+    add = "\n".join("\n".join((f"[{table}]", *lines, "")) for table, lines in missing.items() if lines)
+    yield NewFile(path, text, add)
     if settings.store_file:
         yield NewFile(path.parent / ".jpo" / ".gitignore", GITIGNORE, "")
 

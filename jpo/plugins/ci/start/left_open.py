@@ -1,0 +1,132 @@
+"""What a config.ini leaves open, and the lines of jpo.toml that decide it: which job it is, and which of two options counts.
+
+Nobody is asked: the likeliest line is chosen, and the others stand next to it, to be taken instead. Of an identity, what the
+training scripts report comes first, then what they import, then the repository's name.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from jpo.config import PARTS, Undecided
+from jpo.errors import UsageError
+from jpo.files.links import project_of
+from jpo.files.reading import beginning, toml
+from jpo.plugins.ci.start.pipeline import said_in
+from jpo.project.load import LoadedSettings, merge
+from jpo.project.tables.faults import Origin
+from jpo.project.workload import MODEL, read_workload
+from jpo.records import Workload
+
+FRAMEWORKS = {
+    "lightning": "lightning",
+    "pytorch_lightning": "lightning",
+    "transformers": "transformers",
+    "deepspeed": "deepspeed",
+}
+FRAMEWORKS |= {"keras": "keras", "tensorflow": "tensorflow", "flax": "flax", "jax": "jax", "xgboost": "xgboost"}
+FRAMEWORKS |= {"lightgbm": "lightgbm", "sklearn": "scikit-learn", "torch": "pytorch"}
+"""Import -> framework, the one nearest to the job first: Lightning's scripts import torch, too."""
+MOST_SCRIPTS, LARGEST_SCRIPT_BYTES = 50, 1 << 20
+MOST_LEFT_OPEN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A line of jpo.toml without its table, and the lines that might stand in its place."""
+
+    table: str
+    line: str
+    others: tuple[str, ...] = ()
+
+
+def decided(path: Path, settings: LoadedSettings, *, now: float) -> tuple[Workload, LoadedSettings, tuple[Chosen, ...]]:
+    """The workload, the settings with a line for each thing that config.ini leaves open, and those lines.
+
+    Raises UsageError: config.ini is invalid in another way.
+    """
+    chosen: list[Chosen] = []
+    while True:
+        try:
+            return read_workload(path, settings, now=now), settings, tuple(chosen)
+        except Undecided as found:
+            if len(chosen) > MOST_LEFT_OPEN:
+                raise
+            lines = found.choices or [f"[workload] {line}" for line in identity_lines(path, found.missing)]
+            (table, line), *others = (line.removeprefix("[").split("] ", 1) for line in lines)
+            if found.choices:
+                taken, rest = [_frozen(line)], tuple(other for _, other in others)
+            else:
+                taken, rest = [line, *(other for _, other in others)], ()
+            for each in taken:
+                settings = _with(settings, table, each)
+                chosen.append(Chosen(table, each, rest))
+
+
+def _frozen(line: str) -> str:
+    """The line, without leave to change what only the team frees (epochs, layers)."""
+    return line.replace(" }", ", freeze = true }") if line.startswith(MODEL) and "freeze" not in line else line
+
+
+def _with(settings: LoadedSettings, table: str, line: str) -> LoadedSettings:
+    layers = [(Origin("file", settings.place), settings.tables), (Origin("file", "jpo.toml"), toml(f"[{table}]\n{line}\n"))]
+    merged = merge(layers, root=settings.root, toml=settings.toml)
+    return replace(settings, values=merged.values, tables=merged.tables, origins={**merged.origins, **settings.origins})
+
+
+def identity_lines(path: Path, missing: Sequence[str]) -> list[str]:
+    """The lines of [workload] that say what config.ini does not."""
+    reported, framework = in_scripts(path.parent)
+    if "name" in reported or (len(missing) == len(PARTS) and not reported):
+        return [f'name = "{reported.get("name") or name_of(path)}"']
+    proposed = {part: name_of(path) for part in PARTS} | {"framework": framework, **reported}
+    return [f'{part} = "{proposed[part]}"' for part in missing]
+
+
+def name_of(path: Path) -> str:
+    """A name for the job: that of the repository that was cloned, else of its folder; then the folder of config.ini in it."""
+    root = project_of(path)
+    address = re.search(r"^[ \t]*url[ \t]*=[ \t]*(\S+?)(?:\.git)?/?$", said_in(root / ".git" / "config"), re.MULTILINE)
+    words = [re.split("[/:]", address[1])[-1] if address else root.name]
+    folder = path.parent.resolve()
+    words += folder.relative_to(root).parts if folder.is_relative_to(root) else ()
+    return "-".join(re.findall("[A-Za-z0-9._]+", "-".join(words)))[:100] or "training"
+
+
+def in_scripts(folder: Path) -> tuple[Mapping[str, str], str]:
+    """What the scripts beside config.ini tell RunLog of their job in plain words, and the framework that they import."""
+    trees = [*islice(_scripts(folder), MOST_SCRIPTS)]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and _name(node.func) == "RunLog"]
+    reported: dict[str, str] = {}
+    for keyword in (keyword for call in calls for keyword in call.keywords):
+        if keyword.arg in ("name", *PARTS) and isinstance(keyword.value, ast.Constant) and _plain(keyword.value.value):
+            reported.setdefault(keyword.arg, str(keyword.value.value))
+    imports = {name.partition(".")[0] for tree in trees for node in ast.walk(tree) for name in _imports(node)}
+    return reported, next((framework for name, framework in FRAMEWORKS.items() if name in imports), "python")
+
+
+def _scripts(folder: Path) -> Iterator[ast.Module]:
+    for path in sorted(folder.glob("*.py")):
+        try:
+            yield ast.parse(beginning(path, LARGEST_SCRIPT_BYTES, lambda finding: UsageError("script", finding, code="JPO-E307")))
+        except (UsageError, SyntaxError, ValueError, RecursionError):  # not for this Python, or no script
+            continue
+
+
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _plain(value: object) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"[\w./-][\w ./-]{0,99}", value))
+
+
+def _imports(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
