@@ -40,13 +40,17 @@ FAILED = (RunStatus.FAILED, RunStatus.OOM_KILLED, RunStatus.DIVERGED)
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """After how long a trial is of no use, by its own log, and what it takes besides (None: not known).
+    """When a trial is of no use.
 
-    None of a run that is wanted for its model, and where nothing can be compared: it goes on to its end.
+    Attributes:
+        training_seconds: after so long, by its own log; None: time alone is no reason, as in a search by loss alone.
+        startup_seconds: what it takes besides; None: not known.
+        watched: whether it is stopped as soon as its curve can no longer win; False of a run that is wanted for its model.
     """
 
     training_seconds: float | None = None
     startup_seconds: float | None = None
+    watched: bool = False
 
     @property
     def in_all(self) -> float | None:
@@ -106,7 +110,7 @@ def _to_its_end(
     """Look at a run again and again until it is over. Beyond its boundary it is cancelled; a trial also when it cannot win."""
     pause, started_at, cancelled = SHORTEST_PAUSE, None, False
     longest, longest_pause = boundary.training_seconds, LONGEST_PAUSE
-    with outside.watch(entry, launcher, task.settings) if longest else nullcontext() as look_at_trial:
+    with outside.watch(entry, launcher, task.settings) if boundary.watched else nullcontext() as look_at_trial:
         if look_at_trial and longest:
             longest_pause = min(LONGEST_PAUSE, max(SHORTEST_PAUSE, longest / LOOKS))
         for status in statuses(entry, launcher, task.ledger, outside.clock):

@@ -20,6 +20,7 @@ from jpo.plugins.launch.project.boundaries import ended_early, longest_trial_sec
 from jpo.plugins.launch.project.finished import EndedRun, run_again
 from jpo.plugins.launch.project.jobs import kept_to_room
 from jpo.plugins.launch.project.unfinished import finish_writing, free_id, made_under
+from jpo.plugins.launch.settings import launch_table
 from jpo.plugins.launch.story.optimize.following import FAILED, Boundary, Waiting, cancel_all, job_for, made, output_of, words_of
 from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, Task
 from jpo.plugins.launch.watching import account
@@ -208,7 +209,7 @@ def in_short(suggestion: Suggestion) -> str:
 
 
 def boundary_of(task: Task, values: Parameters, before: float | None = None) -> Boundary:
-    """After how long a run with these values is of no use, by all runs on record, or those that had ended before a moment.
+    """When a run with these values is of no use, by all runs on record, or those that had ended before a moment.
 
     Only a trial can be: values with which a run has ended well, and the user's own, are run for their model.
     """
@@ -221,7 +222,8 @@ def boundary_of(task: Task, values: Parameters, before: float | None = None) -> 
     launched = [(read(task.ledger, run.run_id), run) for run in runs if run.run_id.startswith(f"{task.name}-")]
     besides = [startup_seconds(entry, run) for entry, run in launched if entry]
     longest_startup = max((seconds for seconds in besides if seconds is not None), default=None)
-    return Boundary(longest_trial_seconds(task.settings, runs), longest_startup)
+    watched = launch_table(task.settings).stop_at > 0
+    return Boundary(longest_trial_seconds(task.settings, runs), longest_startup, watched)
 
 
 def was_cut_off(task: Task, run_id: str, ended: EndedRun, *, baseline: bool) -> bool:
