@@ -78,6 +78,7 @@ LONGEST = (
     "plugins/page/test_report_page",
     "benchmarks/test_faults",
     "benchmarks/test_optimize",
+    "benchmarks/test_truth",
     "pipelines/test_gitlab",
     "learning/test_continual",
     "commands/test_learn",

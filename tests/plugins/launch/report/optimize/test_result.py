@@ -43,7 +43,8 @@ def test_people_read_runs_totals_and_what_is_missing() -> None:
     text = rendered(result, [job(missing=3, failure=Note("JPO-E786", "d: 3 runs in a row have failed"))], "text")
     assert "duration of 1 run after the baseline: 1m 00s, for 1 model; as many with its values: 2m 00s (-50% per model)" in text
     assert "3 runs of the plan not made; the same command goes on from here" in text
-    assert "in a row" not in text  # that is what the command ends with
+    assert "in a row" not in text  # that is what the command ends with, with its code
+    assert "JPO-E786" not in text
     assert "cpus" not in text  # it was the same in all
 
 
