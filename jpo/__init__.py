@@ -44,9 +44,8 @@ write it; then the agent learns (commands/learn.py). The map, layer by layer; im
     records/         the vocabulary: what the parts hand to each other
     policies.py      the names of those who may decide
     errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means;
-                     `git grep CODE jpo` finds its text, or the constant to look for next; numbers and phrases come from
-                     wording/; a code may have several texts: doctor has its own, and of a choice the headline's claim
-                     (report/headline.py) is what `jpo suggest` shows
+                     `git grep CODE jpo` finds its text, or the constant to look for next (doctor has texts of its own, and of a
+                     choice report/headline.py's claim is shown); numbers and phrases come from wording/
     version.py  runlog.py (what a training script imports: standard library only)
 
 What is often added, and whose docstring lists the places (tests/golden/renew.py writes the golden files anew):

@@ -11,7 +11,6 @@ Only this package reads settings; all others get the values they need.
     record.py        suggestion and audit record, then the file
     prices.py        what resources cost; shown_prices.py: as `jpo prices show` has them
     running.py       runs that go on; trial_logs.py: small trials; unreported.py: parameters that runs do not report
-    secrets.py       which secret may be sent where
-    durations.py     durations as text
+    secrets.py       which secret may be sent where; durations.py: durations as text
     plugins/         tables and hooks of plugins
 """

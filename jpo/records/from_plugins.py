@@ -25,10 +25,7 @@ class Queued:
 class RunEvent:
     """Something that happened to a run besides its start and its end, for `jpo history`.
 
-    Attributes:
-        kind: the list of the JSON document that it stands in.
-        sentence: for people.
-        document: for programs.
+    `kind`: the list of the JSON document that it stands in. `sentence`: for people. `document`: for programs.
     """
 
     run_id: str

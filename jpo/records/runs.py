@@ -221,10 +221,7 @@ SERIES_QUANTITIES = ("cpu_cores", "memory_gib", "gpu_utilisation")
 class Series:
     """Time series of one quantity during one run, as it was sampled: for phases and percentiles.
 
-    Attributes:
-        quantity: with its unit, one of SERIES_QUANTITIES.
-        times: unix seconds, rising.
-        values: one for each time, finite.
+    `quantity`: with its unit, one of SERIES_QUANTITIES. `times`: unix seconds, rising. `values`: one for each time, finite.
     """
 
     run_id: str

@@ -66,10 +66,7 @@ def check(place: str, status: int, headers: Mapping[str, str], body: bytes) -> C
 
     `headers`: with `Content-Type`.
 
-    Raises:
-        PassingTrouble: worth another attempt.
-        TooMuch: worth a narrower query.
-        TelemetryError: JPO-E101 to E105 and E108.
+    Raises PassingTrouble: worth another attempt; TooMuch: worth a narrower query; TelemetryError: JPO-E101 to E105 and E108.
     """
     content_type = headers.get("Content-Type", "").lower()
     document = _document(body) if "json" in content_type else None

@@ -26,10 +26,7 @@ OF_WAYS = "clairvoyant: knows the run; how much there is to be saved."
 class ComparedWays:
     """Ways to allocate for the same executions.
 
-    Attributes:
-        place: the file of the traces.
-        ways: by name.
-        notes: what the reader must not miss.
+    `place`: the file of the traces. `ways`: by name. `notes`: what the reader must not miss.
     """
 
     place: str
