@@ -23,7 +23,7 @@ from jpo.project.durations import Duration, ResetRule
 from jpo.project.tables.parameters import ParameterTable, Positive
 from jpo.project.tables.prices import PricesTable
 from jpo.project.tables.promises import Limit, MetricTable, SlaTable
-from jpo.project.tables.workload import WorkloadTable
+from jpo.project.tables.naming import WorkloadTable
 from jpo.records import NAMED_PREFERENCES, PolicyName, Preference
 
 
