@@ -20,10 +20,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, V
 from constraints.amounts import usd
 from jpo.errors import quoted
 from jpo.project.durations import Duration, ResetRule
+from jpo.project.tables.naming import WorkloadTable
 from jpo.project.tables.parameters import ParameterTable, Positive
 from jpo.project.tables.prices import PricesTable
 from jpo.project.tables.promises import Limit, MetricTable, SlaTable
-from jpo.project.tables.naming import WorkloadTable
 from jpo.records import NAMED_PREFERENCES, PolicyName, Preference
 
 

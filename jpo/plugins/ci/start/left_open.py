@@ -77,8 +77,10 @@ def identity_lines(path: Path, missing: Sequence[str]) -> list[str]:
 def name_of(path: Path) -> str:
     """A name for the job: that of the repository that was cloned, else of its folder; then the folder of config.ini in it."""
     root = project_of(path)
-    address = re.search(r"^[ \t]*url[ \t]*=[ \t]*(\S+?)(?:\.git)?/?$", said_in(root / ".git" / "config"), re.MULTILINE)
-    words = [re.split("[/:]", address[1])[-1] if address else root.name]
+    address = re.search(
+        r"^[ \t]*url[ \t]*=[ \t]*\S+[/:]([^/:@\s]+?)(?:\.git)?/?$", said_in(root / ".git" / "config"), re.MULTILINE
+    )
+    words = [address[1] if address else root.name]
     folder = path.parent.resolve()
     words += folder.relative_to(root).parts if folder.is_relative_to(root) else ()
     return "-".join(re.findall("[A-Za-z0-9._]+", "-".join(words)))[:100] or "training"
