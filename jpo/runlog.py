@@ -165,8 +165,7 @@ class RunLog:
     def exposition(self) -> bytes:
         """The metrics in Prometheus' text format 0.0.4."""
         values, labels = dict(self._values), {"run_id": self.run_id, **self._workload, **self._place}
-        over = "jpo_run_end_time_seconds" in values
-        values.update({} if over else self._measured())
+        values.update({} if (over := "jpo_run_end_time_seconds" in values) else self._measured())
         own = [("jpo_metric", {**labels, "metric": name}, values.pop(name)) for name in [*values] if name[:4] != "jpo_"]
         samples = [("jpo_run_info", {**labels, **self._parameters}, 1.0), *((n, labels, v) for n, v in values.items()), *own]
         samples += [("jpo_run_status", {**labels, "status": self._status}, 1.0)] if over else []

@@ -40,7 +40,7 @@ def test_the_files_on_the_page_are_those_of_the_example() -> None:
     (config,), (settings,) = blocks("ini"), blocks("toml")
     assert config == (EXAMPLE / "config.ini").read_text()
     assert settings == (EXAMPLE / "jpo.toml").read_text()
-    assert Settings.model_validate(tomllib.loads(settings)).csv.logs == ("runs/*.csv",)
+    assert Settings.model_validate(tomllib.loads(settings)).prices.usd_per_gpu_hour == 2.10
 
 
 def test_four_lines_make_the_script_one_that_reports() -> None:

@@ -28,14 +28,6 @@ def followed(path: Path) -> Path:
     return target
 
 
-def inside_project(folder: Path) -> bool:
-    """Whether there is such a folder, and no link on the way to it leads out of the project."""
-    try:
-        return followed(folder).is_dir()
-    except OSError:
-        return False
-
-
 def within_project(path: Path) -> str:
     """The name of a file within its project, which tells several files of one workload apart wherever the checkout lies."""
     return os.path.relpath(os.path.realpath(path), project_of(path))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from jpo.errors import UsageError
-from jpo.files.links import inside_project
+from jpo.files.links import followed
 from jpo.files.reading import DEEPEST, NotToml, contents
 from jpo.files.reading import toml as toml_of
 from jpo.project.checkout.root import folders_up
@@ -192,8 +193,11 @@ def usual_logs(root: Path, folder: Path) -> list[str]:
 
     A folder that a link leads out of the project is none: whoever may change a branch may commit a link.
     """
-    there = dict.fromkeys(os.path.relpath(one / "runs", root) for one in (root, folder) if inside_project(one / "runs"))
-    return [f"{name}/*.csv" for name in there]
+    there: list[str] = []
+    for one in dict.fromkeys((root / "runs", folder / "runs")):
+        with suppress(OSError):
+            there += [f"{os.path.relpath(one, root)}/*.csv"] if followed(one).is_dir() else []
+    return there
 
 
 def _own_tables(folders: Sequence[Path]) -> tuple[Path | None, Mapping[str, Any]]:

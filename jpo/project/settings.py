@@ -15,21 +15,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
 
 from constraints.amounts import usd
 from jpo.errors import quoted
 from jpo.project.durations import Duration, ResetRule
+from jpo.project.tables.naming import WorkloadTable
 from jpo.project.tables.parameters import ParameterTable, Positive
 from jpo.project.tables.prices import PricesTable
 from jpo.project.tables.promises import Limit, MetricTable, SlaTable
@@ -67,55 +58,11 @@ def or_a_name(schema: dict[str, Any]) -> None:
 
 MOST_RUNS = 10**9
 """No job runs more often."""
-LONGEST_NAME = 200
-"""Characters, as of a name in config.ini."""
-IdentityPart = Literal["dataset", "model", "framework", "hardware"]
 Count = Literal["batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes"]
 
 
 class SettingsTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-def plain_name(given: str) -> str:
-    if not given.strip() or not given.isprintable():
-        raise ValueError('is no name; write plain text, e.g. "street-signs"')
-    return given.strip()
-
-
-PlainName = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(plain_name)]
-
-
-class WorkloadTable(SettingsTable):
-    """Which job this is: its one name, or dataset, model and framework, or the options of config.ini that say so (`identity`,
-    `section.option`); its config.ini, and further names of its parts. What is said of this config.ini holds for others below the
-    same jpo.toml only where they do not say it themselves.
-    """
-
-    name: PlainName | None = None
-    dataset: PlainName | None = None
-    model: PlainName | None = None
-    framework: PlainName | None = None
-    config: str = "config.ini"
-    identity: dict[IdentityPart, str] = {}
-    aliases: dict[IdentityPart, tuple[Annotated[str, Field(pattern=r"\S")], ...]] = {}
-
-    @property
-    def said(self) -> dict[str, str]:
-        """The parts of the identity that are said here."""
-        parts = {"dataset": self.dataset, "model": self.model, "framework": self.framework}
-        return {part: text for part, one in parts.items() if (text := self.name or one)}
-
-    @model_validator(mode="after")
-    def said_once(self) -> WorkloadTable:
-        twice = [
-            part for part in ("dataset", "model", "framework") if getattr(self, part) and (self.name or part in self.identity)
-        ]
-        if self.name and (twice or self.identity.keys() - {"hardware"}):
-            raise ValueError("name says which job this is; leave dataset, model, framework and identity out")
-        if twice:
-            raise ValueError(f"{twice[0]} stands in identity, too; leave one of the two out")
-        return self
 
 
 class PreferenceTable(SettingsTable):

@@ -74,7 +74,8 @@ def as_given(name: str, given: float, reported: float) -> bool:
 class Identity:
     """Identity of a recurring job: runs of one identity are compared with each other, others are not.
 
-    `hardware` is what it runs on, as its team calls it ("a100", "g5.xlarge"). Where nobody says (None), all of it counts as one.
+    A job of one name has it in each part. `hardware` is what it runs on, as its team calls it ("a100", "g5.xlarge"). Where nobody
+    says (None), all of it counts as one.
     """
 
     dataset: str
@@ -88,11 +89,6 @@ class Identity:
                 raise ValueError(f"{name} is empty; every workload has a dataset, a model and a framework")
         if self.hardware is not None and not self.hardware.strip():
             raise ValueError("hardware is empty; leave it out where it is not known")
-
-    @classmethod
-    def named(cls, name: str) -> Identity:
-        """The identity of a job that has one name: each of its parts is called so."""
-        return cls(name, name, name)
 
     def __str__(self) -> str:
         named = self.dataset == self.model == self.framework

@@ -75,7 +75,7 @@ BARE = CONFIG.removeprefix(JOB)
 
 def test_a_name_in_jpo_toml_is_all_that_a_file_needs(read: Read) -> None:
     named = dict.fromkeys(PARTS, "street-signs")
-    assert stated(read, BARE, said=named) == stated(read, CONFIG, said=named) == Identity.named("street-signs")
+    assert stated(read, BARE, said=named) == stated(read, CONFIG, said=named) == Identity(*["street-signs"] * 3)
     assert str(stated(read, BARE, said=named)) == "street-signs"
 
 
@@ -84,7 +84,7 @@ def test_parts_in_jpo_toml_precede_those_of_its_file_and_complete_another(read: 
     assert stated(read, CONFIG, unsaid={"model": "vit"}) == Identity("cifar10", "resnet18", "pytorch")
     bare = CONFIG.replace(b"framework = pytorch\n", b"")
     assert stated(read, bare, unsaid={"framework": "jax"}) == Identity("cifar10", "resnet18", "jax")
-    assert stated(read, bare, unsaid=dict.fromkeys(PARTS, "a-b")) == Identity.named("a-b"), "a name does not mix with parts"
+    assert stated(read, bare, unsaid=dict.fromkeys(PARTS, "a-b")) == Identity(*["a-b"] * 3), "a name does not mix with parts"
 
 
 def test_nothing_at_all_is_said_in_one_sentence(read: Read) -> None:

@@ -97,7 +97,13 @@ def test_the_example_gives_inputs_which_the_actions_know() -> None:
 def test_the_pull_request_with_the_values_starts_no_training() -> None:
     assert WORKFLOW["jobs"]["suggest"]["if"] == "${{ !startsWith(github.head_ref, 'jpo/') }}"
     waits_for = {name: job.get("needs") for name, job in WORKFLOW["jobs"].items()}
-    assert waits_for == {"suggest": None, "guard": "suggest", "persist": ["suggest", "guard"], "train": "guard"}
+    assert waits_for == {
+        "suggest": None,
+        "guard": "suggest",
+        "persist": ["suggest", "guard"],
+        "train": "guard",
+        "record": ["suggest", "train"],
+    }
 
 
 def test_what_was_suggested_is_proposed_as_one_pull_request(machine: Any, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Eight pipelines in a row, each from a clean checkout, against a job whose data grow: the loop persists.
 
-The steps of GitHub's action run as its runner runs them, the guard's job included; beside them plays a file that is kept, and every
-night has the same values. Nothing is committed, and the history lies outside of the checkouts. GitLab: test_without_a_server.py.
+The steps of GitHub's action run as its runner runs them, the guard's job included; beside them plays a file that is kept, and
+every night has the same values. Nothing is committed, and the history lies outside of the checkouts. The nights of GitLab are in
+test_without_a_server.py.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def test_parts_that_jpo_toml_says_make_no_two_files_one_job(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize(
-    "said", ['name = " "', 'name = "a\\u001b"', 'name = "a"\nmodel = "b"', 'model = "a"\nidentity = { model = "x.y" }']
+    "said", ['name = " "', 'name = "a\\u001b"', 'name = "a"\nmodel = "b"', 'name = "a"\nidentity = { model = "x.y" }']
 )
 def test_an_identity_that_is_no_name_or_said_twice_is_refused(said: str, tmp_path: Path) -> None:
     (tmp_path / "jpo.toml").write_text(f"[workload]\n{said}\n")

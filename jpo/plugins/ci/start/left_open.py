@@ -23,14 +23,9 @@ from jpo.project.tables.faults import Origin
 from jpo.project.workload import MODEL, read_workload
 from jpo.records import Workload
 
-FRAMEWORKS = {
-    "lightning": "lightning",
-    "pytorch_lightning": "lightning",
-    "transformers": "transformers",
-    "deepspeed": "deepspeed",
-}
-FRAMEWORKS |= {"keras": "keras", "tensorflow": "tensorflow", "flax": "flax", "jax": "jax", "xgboost": "xgboost"}
-FRAMEWORKS |= {"lightgbm": "lightgbm", "sklearn": "scikit-learn", "torch": "pytorch"}
+IMPORTS = ("lightning", "pytorch_lightning", "transformers", "deepspeed", "keras", "tensorflow", "flax", "jax", "xgboost")
+FRAMEWORKS = {name: name for name in (*IMPORTS, "lightgbm", "sklearn", "torch")}
+FRAMEWORKS |= {"pytorch_lightning": "lightning", "sklearn": "scikit-learn", "torch": "pytorch"}
 """Import -> framework, the one nearest to the job first: Lightning's scripts import torch, too."""
 MOST_SCRIPTS, LARGEST_SCRIPT_BYTES = 50, 1 << 20
 MOST_LEFT_OPEN = 20
@@ -57,26 +52,17 @@ def decided(path: Path, settings: LoadedSettings, *, now: float) -> tuple[Worklo
         except Undecided as found:
             if len(chosen) > MOST_LEFT_OPEN:
                 raise
-            lines = found.choices or [f"[workload] {line}" for line in identity_lines(path, found.missing)]
-            (table, line), *others = (line.removeprefix("[").split("] ", 1) for line in lines)
-            if found.choices:
-                taken, rest = [_frozen(line)], tuple(other for _, other in others)
-            else:
-                taken, rest = [line, *(other for _, other in others)], ()
-            for each in taken:
-                settings = _with(settings, table, each)
-                chosen.append(Chosen(table, each, rest))
-
-
-def _frozen(line: str) -> str:
-    """The line, without leave to change what only the team frees (epochs, layers)."""
-    return line.replace(" }", ", freeze = true }") if line.startswith(MODEL) and "freeze" not in line else line
-
-
-def _with(settings: LoadedSettings, table: str, line: str) -> LoadedSettings:
-    layers = [(Origin("file", settings.place), settings.tables), (Origin("file", "jpo.toml"), toml(f"[{table}]\n{line}\n"))]
-    merged = merge(layers, root=settings.root, toml=settings.toml)
-    return replace(settings, values=merged.values, tables=merged.tables, origins={**merged.origins, **settings.origins})
+            lines = list(found.choices) or [f"[workload] {line}" for line in identity_lines(path, found.missing)]
+            taken, others = (lines[:1], lines[1:]) if found.choices else (lines, [])
+            for line in taken:
+                table, _, line = line.removeprefix("[").partition("] ")
+                if line.startswith(MODEL):  # only the team frees these
+                    line = line.replace(" }", ", freeze = true }")
+                layers = [(Origin("file", settings.place), settings.tables), (Origin("file"), toml(f"[{table}]\n{line}\n"))]
+                merged = merge(layers, root=settings.root, toml=settings.toml)
+                origins = {**merged.origins, **settings.origins}
+                settings = replace(settings, values=merged.values, tables=merged.tables, origins=origins)
+                chosen.append(Chosen(table, line, tuple(other.partition("] ")[2] for other in others)))
 
 
 def identity_lines(path: Path, missing: Sequence[str]) -> list[str]:
@@ -91,8 +77,10 @@ def identity_lines(path: Path, missing: Sequence[str]) -> list[str]:
 def name_of(path: Path) -> str:
     """A name for the job: that of the repository that was cloned, else of its folder; then the folder of config.ini in it."""
     root = project_of(path)
-    address = re.search(r"^[ \t]*url[ \t]*=[ \t]*(\S+?)(?:\.git)?/?$", said_in(root / ".git" / "config"), re.MULTILINE)
-    words = [re.split("[/:]", address[1])[-1] if address else root.name]
+    address = re.search(
+        r"^[ \t]*url[ \t]*=[ \t]*\S+[/:]([^/:@\s]+?)(?:\.git)?/?$", said_in(root / ".git" / "config"), re.MULTILINE
+    )
+    words = [address[1] if address else root.name]
     folder = path.parent.resolve()
     words += folder.relative_to(root).parts if folder.is_relative_to(root) else ()
     return "-".join(re.findall("[A-Za-z0-9._]+", "-".join(words)))[:100] or "training"
@@ -101,11 +89,12 @@ def name_of(path: Path) -> str:
 def in_scripts(folder: Path) -> tuple[Mapping[str, str], str]:
     """What the scripts beside config.ini tell RunLog of their job in plain words, and the framework that they import."""
     trees = [*islice(_scripts(folder), MOST_SCRIPTS)]
-    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and _name(node.func) == "RunLog"]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and "RunLog" in ast.dump(node.func)]
     reported: dict[str, str] = {}
     for keyword in (keyword for call in calls for keyword in call.keywords):
-        if keyword.arg in ("name", *PARTS) and isinstance(keyword.value, ast.Constant) and _plain(keyword.value.value):
-            reported.setdefault(keyword.arg, str(keyword.value.value))
+        value = keyword.value.value if isinstance(keyword.value, ast.Constant) else ""
+        if keyword.arg in ("name", *PARTS) and re.fullmatch(r"[\w./-][\w ./-]{0,99}", str(value)):
+            reported.setdefault(keyword.arg, str(value))
     imports = {name.partition(".")[0] for tree in trees for node in ast.walk(tree) for name in _imports(node)}
     return reported, next((framework for name, framework in FRAMEWORKS.items() if name in imports), "python")
 
@@ -116,14 +105,6 @@ def _scripts(folder: Path) -> Iterator[ast.Module]:
             yield ast.parse(beginning(path, LARGEST_SCRIPT_BYTES, lambda finding: UsageError("script", finding, code="JPO-E307")))
         except (UsageError, SyntaxError, ValueError, RecursionError):  # not for this Python, or no script
             continue
-
-
-def _name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _plain(value: object) -> bool:
-    return isinstance(value, str) and bool(re.fullmatch(r"[\w./-][\w ./-]{0,99}", value))
 
 
 def _imports(node: ast.AST) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -32,6 +33,15 @@ def test_the_repository_gives_the_name_and_the_folder_is_part_of_it(config: Path
     assert lines(config) == ['name = "street-signs"']
     Path("jobs/a b").mkdir(parents=True)
     assert name_of(Path("jobs/a b/config.ini")) == "street-signs-jobs-a-b"
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [("https://ci:hunter2@host/team/signs/", "signs"), ("https://ci:hunter2@host", None), ("/srv/git/signs.git", "signs")],
+)
+def test_no_secret_of_an_address_becomes_a_name(config: Path, url: str, name: str | None) -> None:
+    Path(".git/config").write_text(f'[remote "origin"]\n\turl = {url}\n')
+    assert name_of(config) == (name or re.sub(r"[^\w.]+", "-", config.resolve().parent.name))
 
 
 def test_what_the_script_reports_comes_first(config: Path) -> None:
