@@ -146,7 +146,7 @@ def decides(project: Project, slope: float) -> None:
     [
         ("safe", -1.0, "JPO-I630", "SAC: as the rule"),
         ("safe", 1.0, "JPO-I631", "SAC departs"),
-        ("on", 9.0, "JPO-I632", "SAC: nothing else may be run now"),
+        ("on", 9.0, "JPO-I604", '"decided_by": "belief"'),  # nothing else may be run now
     ],
 )
 def test_a_released_policy_decides_and_says_what_it_did(
