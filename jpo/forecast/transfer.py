@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jpo.records import Candidates, Draws, Floats, Identity, Run
+from jpo.records import Candidates, Draws, Floats, Run, by_workload
 
 SHIPPED = Path(__file__).with_name("surfaces.json")
 DEGREE = 3
@@ -162,13 +162,10 @@ def fit_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
     return [Surfaces(tuple(names), low, high, time, loss, TRUST_IN_OWN, np.concatenate([surface.weights for surface in fitted]))]
 
 
-def informative_jobs(runs: Sequence[Run], names: Sequence[str], *, more_than: int = 3) -> list[list[Run]]:
+def informative_jobs(runs: Sequence[Run], names: Sequence[str], *, more_than: int) -> list[list[Run]]:
     """Runs by workload, of those workloads that have all of these parameters, and ran more than so many configurations."""
-    jobs: dict[Identity, list[Run]] = {}
-    for run in runs:
-        if set(names) <= run.parameters.keys():
-            jobs.setdefault(run.identity, []).append(run)
-    return [job for job in jobs.values() if len({values_of(run, names) for run in job}) > more_than]
+    jobs = by_workload([run for run in runs if set(names) <= run.parameters.keys()]).values()
+    return [job for job in jobs if len({values_of(run, names) for run in job}) > more_than]
 
 
 def _fit(runs: Sequence[Run], names: tuple[str, ...]) -> Surfaces:

@@ -1,0 +1,138 @@
+"""What the jobs of a store showed, as evidence of the next one: simulated jobs are weighed by what each would have done there.
+
+What another job moved, against its first configuration, is placed among the candidates as the same move from this job's. A
+simulated job that explains what came of it is likelier here too, as far as the jobs of the store are alike.
+
+Source: predictive distribution of a Dirichlet process, Blackwell and MacQueen, "Ferguson Distributions via Polya Urn Schemes",
+Annals of Statistics 1973; its concentration by leaving out one job after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from jpo.forecast.belief import at_rows, kind_of, posterior
+from jpo.forecast.evidence.work import work_of
+from jpo.forecast.weights import softmax
+from jpo.records import Candidates, Draws, Floats, Ints, Parameters, Run, by_workload
+
+MOST_OTHERS = 20
+"""Other workloads that have a say in which jobs are simulated, and configurations of each: some ms a workload."""
+CONCENTRATIONS = (0.3, 1.0, 3.0, 10.0, 30.0)
+"""As how many jobs the simulator counts beside those of the store; as likely each before any job."""
+STEPS = 4
+"""Steps of expectation maximisation: what is likely here says what each job was like. In the end few simulated jobs are left."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Moves:
+    """The configurations of another job as moves from today's values, its first configuration first, and its runs there.
+
+    `values`: shape (M, P), on the columns of the candidates.
+    """
+
+    values: Floats
+    runs: Sequence[Run]
+
+
+def moves_of(others: Sequence[Run], candidates: Candidates, first: Parameters) -> list[Moves]:
+    """The moves of the newest other jobs, of those that moved something that can be moved here; runs oldest first.
+
+    `first`: this job's first configuration, from which they are made.
+    """
+    today = candidates.parameters(candidates.current)
+    begun = {name: first.get(name, value) for name, value in today.items()}
+    return [moves for job in by_workload(others).values() if (moves := _moves(job, candidates, begun))][-MOST_OTHERS:]
+
+
+def _moves(job: Sequence[Run], candidates: Candidates, begun: Parameters) -> Moves | None:
+    first = next((run for run in job if run.ended_well and run.outcome.duration_seconds), None)
+    start = first and _moved(first, first, candidates, begun)
+    if first is None or start is None:
+        return None
+    moved = [replace(run, parameters=there) for run in job if (there := _moved(first, run, candidates, begun)) is not None]
+    placed = [tuple(place[name] for name in candidates.names) for place in (start, *(run.parameters for run in moved))]
+    rows = [placed[0], *list(dict.fromkeys(row for row in placed if row != placed[0]))[: 1 - MOST_OTHERS : -1]]
+    return Moves(np.array(rows, dtype=np.float64), moved) if len(rows) > 1 else None
+
+
+def _moved(first: Run, run: Run, candidates: Candidates, begun: Parameters) -> dict[str, float] | None:
+    """This job's first values with what a run of another moved against its own: in proportion, GPUs in number. None where that
+    is no move between the candidates.
+    """
+    was, now = first.parameters, {**first.parameters, **run.parameters}
+    if any(now[name] != was.get(name) for name in now if name not in begun):
+        return None
+    there = dict(begun)
+    for name in begun:
+        if name == "gpus" and name in now:
+            there[name] = now[name]
+        elif name in was and now[name] != was[name]:
+            if name in candidates.words or was[name] <= 0:
+                return None
+            there[name] = begun[name] * now[name] / was[name]
+    row = np.array([there[name] for name in candidates.names])
+    near = 1e-9 * np.abs(row)
+    within = (row >= candidates.values.min(axis=0) - near) & (row <= candidates.values.max(axis=0) + near)
+    return there if within.all() else None
+
+
+def with_moves(candidates: Candidates, moves: Sequence[Moves]) -> Candidates:
+    """The candidates, and behind them what other jobs ran, so that the same simulated jobs say what they do there."""
+    return _of_values(candidates, np.concatenate([candidates.values, *(each.values for each in moves)]), candidates.current)
+
+
+def _of_values(candidates: Candidates, values: Floats, current: int) -> Candidates:
+    rows = len(values)
+    return replace(candidates, values=values, current=current, admissible=np.ones(rows, dtype=np.bool_), log_rate=np.zeros(rows))
+
+
+def likely_here(draws: Draws, candidates: Candidates, moves: Sequence[Moves]) -> Ints:
+    """Numbers of simulated jobs, (J,), drawn by how likely each is after what other jobs showed: the likelier, the more often.
+
+    `draws`: on the candidates with the moves behind them.
+    """
+    weights, start = [], len(candidates.values)
+    for each in moves:
+        rows = np.arange(start, start + len(each.values))
+        weights.append(_explaining(at_rows(draws, rows), _of_values(candidates, each.values, 0), each.runs))
+        start += len(rows)
+    mixed, jobs = mixture(np.array(weights)), len(draws.fails)
+    return np.asarray(np.searchsorted(np.cumsum(mixed), (np.arange(jobs) + 0.5) / jobs * mixed.sum()))
+
+
+def mixture(weights: Floats) -> Floats:
+    """Probability of each simulated job for the next workload, (J,), from the posteriors of N others, (N, J).
+
+    It is like one of them, or as the simulator has it; how often the former, those say that were there.
+    """
+    others, jobs = weights.shape
+    alike = jobs * weights @ weights.T  # (N, N): how much likelier one is after the other
+    np.fill_diagonal(alike, 0.0)
+    counts = np.array(CONCENTRATIONS)
+    chance = np.log((counts + alike.sum(axis=1)[:, None]) / (counts + others - 1)).sum(axis=0)
+    share = float(softmax(chance) @ (others / (counts + others)))
+    mixed = np.full(jobs, 1 / jobs)
+    for _ in range(STEPS):
+        after = weights * mixed
+        mixed = (1 - share) / jobs + share * np.mean(after / after.sum(axis=1, keepdims=True), axis=0)
+    return np.asarray(mixed)
+
+
+def _explaining(draws: Draws, ran: Candidates, runs: Sequence[Run]) -> Floats:
+    """How well each simulated job explains the runs, (J,); of the kind that theirs is not it is as likely as before."""
+    there = replace(
+        draws,
+        log_time=draws.log_time - draws.log_time[:, [0]],
+        log_loss=draws.log_loss - draws.log_loss[:, [0]],
+        log_utilisation=draws.log_utilisation - draws.log_utilisation[:, [0]],
+        log_power=draws.log_power - draws.log_power[:, [0]],
+        log_throughput=None if draws.log_throughput is None else draws.log_throughput - draws.log_throughput[:, [0]],
+    )
+    kept = kind_of(draws, work_of(runs))
+    weights = np.full(len(kept), 1 / len(kept))
+    weights[kept] = kept.mean() * posterior(there, ran, runs).weights
+    return weights
