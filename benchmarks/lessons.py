@@ -2,7 +2,7 @@
 
 The jobs differ as those of nights.py do, and share what nobody told JPO:
 
-    loaders   the CPUs, which are dear, load data all the time: fewer of them are as much slower; nobody measures how busy they are
+    loaders   the CPUs, which are dear, load data all the time, which nobody measures: fewer of them are as much slower
     memory    twice today's batch on a GPU runs out of memory
     links     a second GPU costs more than it brings
 

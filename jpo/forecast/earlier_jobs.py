@@ -17,14 +17,17 @@ import numpy as np
 from jpo.forecast.belief import at_rows, kind_of, posterior
 from jpo.forecast.evidence.work import work_of
 from jpo.forecast.weights import softmax
-from jpo.records import Candidates, Draws, Floats, Ints, Parameters, Run, by_workload
+from jpo.records import Candidates, Draws, Floats, Ints, Parameters, Run
+from jpo.records.runs import by_workload
 
 MOST_OTHERS = 20
 """Other workloads that have a say in which jobs are simulated, and configurations of each: some ms a workload."""
 CONCENTRATIONS = (0.3, 1.0, 3.0, 10.0, 30.0)
 """As how many jobs the simulator counts beside those of the store; as likely each before any job."""
-STEPS = 4
-"""Steps of expectation maximisation: what is likely here says what each job was like. In the end few simulated jobs are left."""
+STEPS = 2
+"""Steps of expectation maximisation: what is likely here says what each job was like. More leave few simulated jobs."""
+
+LOGS = ("log_time", "log_loss", "log_utilisation", "log_power", "log_throughput")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -50,8 +53,7 @@ def moves_of(others: Sequence[Run], candidates: Candidates, first: Parameters) -
 
 def _moves(job: Sequence[Run], candidates: Candidates, begun: Parameters) -> Moves | None:
     first = next((run for run in job if run.ended_well and run.outcome.duration_seconds), None)
-    start = first and _moved(first, first, candidates, begun)
-    if first is None or start is None:
+    if first is None or (start := _moved(first, first, candidates, begun)) is None:
         return None
     moved = [replace(run, parameters=there) for run in job if (there := _moved(first, run, candidates, begun)) is not None]
     placed = [tuple(place[name] for name in candidates.names) for place in (start, *(run.parameters for run in moved))]
@@ -81,27 +83,27 @@ def _moved(first: Run, run: Run, candidates: Candidates, begun: Parameters) -> d
 
 
 def with_moves(candidates: Candidates, moves: Sequence[Moves]) -> Candidates:
-    """The candidates, and behind them what other jobs ran, so that the same simulated jobs say what they do there."""
-    return _of_values(candidates, np.concatenate([candidates.values, *(each.values for each in moves)]), candidates.current)
+    """Today's row, what spans the candidates, and behind that what other jobs ran: the same simulated jobs live there."""
+    columns = candidates.values.T
+    ends = [candidates.current, *(int(at) for column in columns for at in (column.argmin(), column.argmax()))]
+    return _of_values(candidates, np.concatenate([candidates.values[ends], *(each.values for each in moves)]))
 
 
-def _of_values(candidates: Candidates, values: Floats, current: int) -> Candidates:
+def _of_values(candidates: Candidates, values: Floats) -> Candidates:
     rows = len(values)
-    return replace(candidates, values=values, current=current, admissible=np.ones(rows, dtype=np.bool_), log_rate=np.zeros(rows))
+    return replace(candidates, values=values, current=0, admissible=np.ones(rows, dtype=np.bool_), log_rate=np.zeros(rows))
 
 
-def likely_here(draws: Draws, candidates: Candidates, moves: Sequence[Moves]) -> Ints:
-    """Numbers of simulated jobs, (J,), drawn by how likely each is after what other jobs showed: the likelier, the more often.
-
-    `draws`: on the candidates with the moves behind them.
-    """
-    weights, start = [], len(candidates.values)
+def likely_here(draws: Draws, ran: Candidates, moves: Sequence[Moves], number: int, seed: int) -> Ints:
+    """So many simulated jobs, drawn by how likely each is after what other jobs showed; `draws`: on `ran`, of `with_moves`."""
+    weights, start = [], len(ran.values) - sum(len(each.values) for each in moves)
     for each in moves:
         rows = np.arange(start, start + len(each.values))
-        weights.append(_explaining(at_rows(draws, rows), _of_values(candidates, each.values, 0), each.runs))
+        weights.append(_explaining(at_rows(draws, rows), _of_values(ran, each.values), each.runs))
         start += len(rows)
-    mixed, jobs = mixture(np.array(weights)), len(draws.fails)
-    return np.asarray(np.searchsorted(np.cumsum(mixed), (np.arange(jobs) + 0.5) / jobs * mixed.sum()))
+    likely = np.cumsum(mixture(np.array(weights)))
+    drawn = np.searchsorted(likely, (np.arange(number) + 0.5) / number * likely[-1])
+    return np.random.default_rng((seed, 5)).permutation(drawn)
 
 
 def mixture(weights: Floats) -> Floats:
@@ -124,14 +126,8 @@ def mixture(weights: Floats) -> Floats:
 
 def _explaining(draws: Draws, ran: Candidates, runs: Sequence[Run]) -> Floats:
     """How well each simulated job explains the runs, (J,); of the kind that theirs is not it is as likely as before."""
-    there = replace(
-        draws,
-        log_time=draws.log_time - draws.log_time[:, [0]],
-        log_loss=draws.log_loss - draws.log_loss[:, [0]],
-        log_utilisation=draws.log_utilisation - draws.log_utilisation[:, [0]],
-        log_power=draws.log_power - draws.log_power[:, [0]],
-        log_throughput=None if draws.log_throughput is None else draws.log_throughput - draws.log_throughput[:, [0]],
-    )
+    logs = {name: getattr(draws, name) for name in LOGS}
+    there = replace(draws, **{name: log - log[:, [0]] for name, log in logs.items() if log is not None})
     kept = kind_of(draws, work_of(runs))
     weights = np.full(len(kept), 1 / len(kept))
     weights[kept] = kept.mean() * posterior(there, ran, runs).weights

@@ -19,7 +19,8 @@ from jpo.forecast.evidence.plausibility import plausible
 from jpo.history import Store
 from jpo.learning.serving import CACHE_TROUBLE
 from jpo.optimizer.installation import residuals_of_runs
-from jpo.records import Identity, Residuals, Run, by_workload
+from jpo.records import Identity, Residuals, Run
+from jpo.records.runs import by_workload
 
 RESIDUALS = "residuals"
 """Name under which the store keeps them."""

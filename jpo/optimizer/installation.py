@@ -17,7 +17,8 @@ from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_jo
 from jpo.agent.safety.risk import WORSE
 from jpo.forecast import posterior
 from jpo.optimizer.prior import FEW
-from jpo.records import PARAMETERS, Belief, Candidates, Note, Residuals, Run, RunStatus, by_workload
+from jpo.records import PARAMETERS, Belief, Candidates, Note, Residuals, Run, RunStatus
+from jpo.records.runs import by_workload
 from jpo.simulate import Latents, jobs_of
 from jpo.wording import numbers
 

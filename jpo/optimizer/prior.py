@@ -27,6 +27,8 @@ PARTICLES = 1000
 """Simulated jobs that form the prior; on recorded jobs, 250 to 30,000 gave equal results within 3%."""
 FEW = 250
 """Simulated jobs where many beliefs are formed in one answer, or a second one is; and where candidates are many."""
+MANY = 4 * PARTICLES
+"""Simulated jobs of which those are drawn that are likely after what other jobs showed: where links are slow, 1 of 100 is."""
 MOST_NUMBERS = 400_000
 """Particles x candidates: a large space is weighed with fewer particles, so that an answer takes a fraction of a second."""
 
@@ -49,10 +51,12 @@ def prior_of(
     """
     particles = max(FEW, min(PARTICLES, MOST_NUMBERS // len(candidates.values)))
     moves = moves_of(others, candidates, first or {})
-    draws = jobs_of(with_moves(candidates, moves) if moves else candidates, Latents(particles, seed))
+    latents = Latents(particles, seed)
     if moves:
-        likely = likely_here(draws, candidates, moves)
-        draws = pick_jobs(at_rows(draws, np.arange(len(candidates.values))), likely)
+        many, ran = Latents(MANY, seed), with_moves(candidates, moves)
+        likely = likely_here(jobs_of(ran, many), ran, moves, particles, seed)
+        latents = Latents(particles, seed, drawn={name: place[likely] for name, place in many.drawn.items()})
+    draws = jobs_of(candidates, latents)
     varying = [
         name
         for name, column in zip(candidates.names, candidates.values.T, strict=True)

@@ -39,10 +39,9 @@ from jpo.records import (
     Suggestion,
     TrackRecord,
     Workload,
-    by_workload,
     codes_of,
 )
-from jpo.records.runs import Implausible
+from jpo.records.runs import Implausible, by_workload
 from jpo.telemetry.diagnosis import near_identical
 from jpo.telemetry.doubts import by_cause
 from jpo.wording import numbers

@@ -33,19 +33,7 @@ from jpo.records.notes import Note, advice, codes_of, each_code_once, texts_of, 
 from jpo.records.progress import Track, silently
 from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each_judged, own_quality, quality_measured
 from jpo.records.ranges import Range
-from jpo.records.runs import (
-    KUBERNETES,
-    MEASURED,
-    SERIES_QUANTITIES,
-    Finished,
-    Outcome,
-    Run,
-    Running,
-    RunStatus,
-    Series,
-    Skipped,
-    by_workload,
-)
+from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
 from jpo.records.suggestions import (
     AS_THE_RULE,
     BETTER_QUALITY,
