@@ -10,7 +10,7 @@ Annals of Statistics 1973; its concentration by leaving out one job after anothe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,21 +24,13 @@ MOST_OTHERS = 20
 """Other workloads that have a say in which jobs are simulated, and configurations of each: some ms a workload."""
 CONCENTRATIONS = (0.3, 1.0, 3.0, 10.0, 30.0)
 """As how many jobs the simulator counts beside those of the store; as likely each before any job."""
-STEPS = 2
+STEPS = 4
 """Steps of expectation maximisation: what is likely here says what each job was like. More leave few simulated jobs."""
 
 LOGS = ("log_time", "log_loss", "log_utilisation", "log_power", "log_throughput")
 
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Moves:
-    """The configurations of another job as moves from today's values, its first configuration first, and its runs there.
-
-    `values`: shape (M, P), on the columns of the candidates.
-    """
-
-    values: Floats
-    runs: Sequence[Run]
+Moves = tuple[Floats, Sequence[Run]]
+"""Configurations of another job as moves from this one's first, (M, P), its first one at their head, and its runs there."""
 
 
 def moves_of(others: Sequence[Run], candidates: Candidates, first: Parameters) -> list[Moves]:
@@ -58,7 +50,7 @@ def _moves(job: Sequence[Run], candidates: Candidates, begun: Parameters) -> Mov
     moved = [replace(run, parameters=there) for run in job if (there := _moved(first, run, candidates, begun)) is not None]
     placed = [tuple(place[name] for name in candidates.names) for place in (start, *(run.parameters for run in moved))]
     rows = [placed[0], *list(dict.fromkeys(row for row in placed if row != placed[0]))[: 1 - MOST_OTHERS : -1]]
-    return Moves(np.array(rows, dtype=np.float64), moved) if len(rows) > 1 else None
+    return (np.array(rows, dtype=np.float64), moved) if len(rows) > 1 else None
 
 
 def _moved(first: Run, run: Run, candidates: Candidates, begun: Parameters) -> dict[str, float] | None:
@@ -86,7 +78,7 @@ def with_moves(candidates: Candidates, moves: Sequence[Moves]) -> Candidates:
     """Today's row, what spans the candidates, and behind that what other jobs ran: the same simulated jobs live there."""
     columns = candidates.values.T
     ends = [candidates.current, *(int(at) for column in columns for at in (column.argmin(), column.argmax()))]
-    return _of_values(candidates, np.concatenate([candidates.values[ends], *(each.values for each in moves)]))
+    return _of_values(candidates, np.concatenate([candidates.values[ends], *(values for values, _ in moves)]))
 
 
 def _of_values(candidates: Candidates, values: Floats) -> Candidates:
@@ -96,10 +88,10 @@ def _of_values(candidates: Candidates, values: Floats) -> Candidates:
 
 def likely_here(draws: Draws, ran: Candidates, moves: Sequence[Moves], number: int, seed: int) -> Ints:
     """So many simulated jobs, drawn by how likely each is after what other jobs showed; `draws`: on `ran`, of `with_moves`."""
-    weights, start = [], len(ran.values) - sum(len(each.values) for each in moves)
-    for each in moves:
-        rows = np.arange(start, start + len(each.values))
-        weights.append(_explaining(at_rows(draws, rows), _of_values(ran, each.values), each.runs))
+    weights, start = [], len(ran.values) - sum(len(values) for values, _ in moves)
+    for values, runs in moves:
+        rows = np.arange(start, start + len(values))
+        weights.append(_explaining(at_rows(draws, rows), _of_values(ran, values), runs))
         start += len(rows)
     likely = np.cumsum(mixture(np.array(weights)))
     drawn = np.searchsorted(likely, (np.arange(number) + 0.5) / number * likely[-1])

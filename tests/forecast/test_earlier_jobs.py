@@ -46,9 +46,9 @@ def test_moves_are_made_from_todays_values_gpus_in_number() -> None:
         a_run(2, 900, gpus=2.0),
         a_run(3, 1, batch_size=256.0, status=RunStatus.OOM_KILLED),
     ]
-    (moves,) = moves_of(runs, HERE, {})
-    assert moves.values.tolist() == [[32, 1, 8], [64, 1, 8], [32, 2, 8], [32, 1, 4]], "the newest first"
-    assert [run.parameters["cpus"] for run in moves.runs] == [8, 4, 8, 8]
+    ((values, there),) = moves_of(runs, HERE, {})
+    assert values.tolist() == [[32, 1, 8], [64, 1, 8], [32, 2, 8], [32, 1, 4]], "the newest first"
+    assert [run.parameters["cpus"] for run in there] == [8, 4, 8, 8]
 
 
 @pytest.mark.parametrize(
