@@ -24,7 +24,7 @@ MOST_OTHERS = 20
 """Other workloads that have a say in which jobs are simulated, and configurations of each: some ms a workload."""
 CONCENTRATIONS = (0.3, 1.0, 3.0, 10.0, 30.0)
 """As how many jobs the simulator counts beside those of the store; as likely each before any job."""
-STEPS = 4
+STEPS = 2
 """Steps of expectation maximisation: what is likely here says what each job was like. More leave few simulated jobs."""
 
 LOGS = ("log_time", "log_loss", "log_utilisation", "log_power", "log_throughput")
