@@ -6,10 +6,12 @@ workloads with the same luck, and the belief of both learns from the runs of ear
 multiples of the optimum's, failed runs charged, each at most four. A ratio is that of the mean costs of one fleet's workloads
 after the first 20, with learning / without: geometric mean over fleets and its 95% interval; below 1 learning saves.
 
-    python benchmarks/installations.py [--fleets 8] [--workloads 24] [--runs 8] [--kinds KIND ...] [--told] [--json]
+    python benchmarks/installations.py [--fleets 8] [--workloads 24] [--runs 8] [--kinds KIND ...]
+        [--sides NAME ...] [--told] [--json]
 
 `informed` is the bound: a belief whose simulated jobs live in the installation itself, its parameters known before the first run.
-`alone`: the belief knows nothing of other workloads.
+`alone`: the belief knows nothing of other workloads. `sac`: the policy that came with JPO decides, shown the residuals of the
+workloads before; how often it decided otherwise than the rule is in the last column.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -35,16 +37,25 @@ from jpo.agent.budget import (  # noqa: E402
     budget_left,
 )
 from jpo.agent.comparison import Comparison  # noqa: E402
-from jpo.agent.context import Context  # noqa: E402
 from jpo.agent.decide import decide  # noqa: E402
+from jpo.agent.policy import Policy, shipped_policy  # noqa: E402
 from jpo.agent.problem import Problem  # noqa: E402
 from jpo.agent.reward import failed_like, objective  # noqa: E402
 from jpo.cost import log_rate  # noqa: E402
+from jpo.optimizer.installation import residuals_of_workloads, with_earlier_jobs  # noqa: E402
 from jpo.optimizer.prior import Prior, believe, prior_of, thinned  # noqa: E402
 from jpo.plugins.lab.kubernetes_workloads import SimulatedWorkload, draw_workload  # noqa: E402
 from jpo.plugins.lab.simulated_runs import identity_of, prices_of  # noqa: E402
 from jpo.project.collect import OTHER_RUNS  # noqa: E402
-from jpo.records import NAMED_PREFERENCES, Candidates, Outcome, Run, RunStatus  # noqa: E402
+from jpo.records import (  # noqa: E402
+    NAMED_PREFERENCES,
+    OTHERWISE,
+    Candidates,
+    Outcome,
+    Residuals,
+    Run,
+    RunStatus,
+)
 from jpo.simulate.installations import KINDS, Installation, Kind, draw_installation, outside  # noqa: E402
 from jpo.simulate.runs import observe  # noqa: E402
 
@@ -87,6 +98,21 @@ class BeliefRule:
         pass
 
 
+@dataclass(slots=True)
+class Sac(BeliefRule):
+    """The shipped policy; it learns nothing here."""
+
+    policy: Policy | None = field(default_factory=shipped_policy)
+    decided: int = 0
+    otherwise: int = 0
+
+    def decide(self, problem: Problem) -> int:
+        decision = decide(problem, self.policy, 1)
+        self.decided += 1
+        self.otherwise += OTHERWISE in decision.codes
+        return decision.choice
+
+
 @dataclass(frozen=True, slots=True)
 class Side:
     """Side of the comparison.
@@ -95,17 +121,20 @@ class Side:
         agent: makes a new one for each fleet.
         informed: whether its belief knows the installation.
         others: whether its belief learns from the runs of earlier workloads.
+        shown: whether its decisions see the residuals of earlier workloads.
     """
 
     agent: Callable[[], Agent]
     informed: bool = False
     others: bool = True
+    shown: bool = False
 
 
 SIDES: Mapping[str, Side] = {
     "rule": Side(BeliefRule),
     "alone": Side(BeliefRule, others=False),
     "informed": Side(BeliefRule, informed=True),
+    "sac": Side(Sac, shown=True),
 }
 """By name; "rule" is what the others are compared with."""
 
@@ -129,6 +158,7 @@ class Counted:
     cost: float
     failed: int
     runs: int
+    otherwise: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +173,7 @@ class Compared:
     ratio: float
     low: float
     high: float
+    otherwise: float = 0.0
 
 
 def main(argv: list[str]) -> int:
@@ -152,6 +183,8 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--runs", type=int, default=8, help="runs of each, the reference run included (default: 8)")
     parser.add_argument("--first", type=int, default=20, help="workloads that are learnt from and not counted (default: 20)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="kinds of installations (default: all)")
+    others = [name for name in SIDES if name != "rule"]
+    parser.add_argument("--sides", nargs="+", choices=others, default=others, help="against the rule (default: all)")
     parser.add_argument("--explore", choices=("safe", "on"), default="safe", help="how bold to be (default: safe)")
     parser.add_argument("--told", action="store_true", help="the user says how many runs a job has (default: nobody knows)")
     parser.add_argument("--quick", action="store_true", help="two tiny fleets of each kind: does it run at all?")
@@ -160,7 +193,7 @@ def main(argv: list[str]) -> int:
     plan = Plan(options.fleets, options.workloads, options.runs, options.first, options.explore, options.told)
     if options.quick:
         plan = replace(plan, **QUICK)
-    results = {kind: measured(kind, plan) for kind in options.kinds}
+    results = {kind: measured(kind, plan, options.sides) for kind in options.kinds}
     if options.json:
         print(json.dumps({kind: {name: asdict(one) for name, one in row.items()} for kind, row in results.items()}))
     else:
@@ -168,9 +201,10 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def measured(kind: Kind, plan: Plan) -> dict[str, Compared]:
+def measured(kind: Kind, plan: Plan, sides: Sequence[str]) -> dict[str, Compared]:
     """Every side against the rule, on the same fleets."""
-    played = {name: [counted(SEED + fleet, kind, side, plan) for fleet in range(plan.fleets)] for name, side in SIDES.items()}
+    fleets = range(plan.fleets)
+    played = {name: [counted(SEED + fleet, kind, SIDES[name], plan) for fleet in fleets] for name in ("rule", *sides)}
     return {name: compared(played["rule"], fleets) for name, fleets in played.items() if name != "rule"}
 
 
@@ -182,7 +216,8 @@ def compared(rule: Sequence[Counted], side: Sequence[Counted]) -> Compared:
     costs = (float(np.mean([fleet.cost for fleet in fleets])) for fleets in (rule, side))
     failed = (sum(fleet.failed for fleet in fleets) for fleets in (rule, side))
     runs = sum(fleet.runs for fleet in side)
-    return Compared(*costs, *failed, runs, math.exp(mean), math.exp(mean - spread), math.exp(min(mean + spread, 99.0)))
+    otherwise = float(np.mean([fleet.otherwise for fleet in side]))
+    return Compared(*costs, *failed, runs, math.exp(mean), math.exp(mean - spread), math.exp(min(mean + spread, 99.0)), otherwise)
 
 
 def counted(seed: int, kind: Kind, side: Side, plan: Plan) -> Counted:
@@ -190,17 +225,19 @@ def counted(seed: int, kind: Kind, side: Side, plan: Plan) -> Counted:
     installation, agent = draw_installation(np.random.default_rng(seed), kind), side.agent()
     others: list[Run] = []
     costs: list[float] = []
-    failed = 0
+    failed, before = 0, (0, 0)
     for number in range(plan.workloads):
         workload = draw_workload(number, plan.runs, np.random.default_rng([seed, number]), installation=installation)
-        played = Played.new(workload, plan, seed)
+        played = replace(Played.new(workload, plan, seed), residuals=residuals_of_workloads(others) if side.shown else None)
+        before = (agent.decided, agent.otherwise) if isinstance(agent, Sac) and number == plan.first else before
         prior = thinned(prior_of(played.candidates, number, others[-OTHER_RUNS:] if side.others else ()), PARTICLES)
         played.play(agent, known_to(prior, played.candidates, installation) if side.informed else prior)
         others += played.runs
         if number >= plan.first:
             costs += played.costs
             failed += sum(not run.ended_well for run in played.runs[1:])
-    return Counted(float(np.mean(costs)), failed, len(costs))
+    share = (agent.otherwise - before[1]) / max(agent.decided - before[0], 1) if isinstance(agent, Sac) else 0.0
+    return Counted(float(np.mean(costs)), failed, len(costs), share)
 
 
 def known_to(prior: Prior, candidates: Candidates, installation: Installation) -> Prior:
@@ -222,6 +259,7 @@ class Played:
     runs: list[Run]
     costs: list[float]
     against_keeping: list[float]
+    residuals: Residuals | None = None
 
     @classmethod
     def new(cls, workload: SimulatedWorkload, plan: Plan, seed: int) -> Played:
@@ -255,8 +293,9 @@ class Played:
         left = budget_left(self.against_keeping)
         belief = believe(prior, candidates, self.runs)
         problem = Problem(Comparison(candidates, belief, PREFERENCE, 0), Boldness(self.plan.explore), Leeway(left))
+        problem = problem if self.residuals is None else with_earlier_jobs(problem, self.runs, self.residuals)
         follow = max(self.plan.runs - len(self.runs) - 1, 0)
-        return replace(problem, context=Context(runs_left=follow)) if self.plan.told else problem
+        return replace(problem, context=replace(problem.context, runs_left=follow)) if self.plan.told else problem
 
     def run(self, row: int, incumbent: int) -> Run:
         """Run a configuration; note what came of it and what it cost."""
@@ -284,7 +323,7 @@ class Played:
 
 def table(results: Mapping[Kind, Mapping[str, Compared]], plan: Plan) -> str:
     """One row per kind and side."""
-    head = ["installation", "side", "rule: cost", "failed", "cost", "failed", "ratio (95% interval)"]
+    head = ["installation", "side", "rule: cost", "failed", "cost", "failed", "ratio (95% interval)", "otherwise"]
     rows = [[f"**{kind}**", name, *figures(one)] for kind, row in results.items() for name, one in row.items()]
     played = f"{plan.fleets} fleets of each kind; workloads {plan.first + 1} to {plan.workloads}, {plan.runs} runs each"
     lines = [
@@ -301,7 +340,7 @@ def figures(one: Compared) -> list[str]:
     """Costs, shares of failed runs and the ratio of one side."""
     failed = (f"{count / one.runs:.1%}" for count in (one.rule_failed, one.failed))
     both = [text for pair in zip((f"{one.rule:.3f}", f"{one.cost:.3f}"), failed, strict=True) for text in pair]
-    return [*both, f"{one.ratio:.3f} ({one.low:.3f} to {one.high:.3f})"]
+    return [*both, f"{one.ratio:.3f} ({one.low:.3f} to {one.high:.3f})", f"{one.otherwise:.0%}"]
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from jpo.optimizer.request import Goals, Request
 from jpo.records import Belief, Calibration, Candidates, Parameters, Preference
 
 Record = TypeVar("Record")
-HOLDERS = (Allowed, Boldness, Calibration, Comparison, Goals, Leeway, Problem, Request)
+HOLDERS = (Allowed, Boldness, Calibration, Candidates, Comparison, Goals, Leeway, Problem, Request)
 """Records whose fields are named as if they were those of what holds them."""
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from jpo.agent import reasons
 from jpo.agent.candidate_rows import least, nearest
 from jpo.agent.policy import Policy
-from jpo.agent.policy_override import override_note
+from jpo.agent.policy_override import departure, override_note
 from jpo.agent.preference import NEARLY_NOTHING
 from jpo.agent.problem import Problem
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_nothing_better
@@ -48,29 +48,41 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
         return Decision(candidates.current, None, "no evidence", (reasons.without_evidence(runs_finished),))
     if problem.search is not None:
         return in_search(problem, problem.search)
-    decided_by: PolicyName = "belief"
     if (back := gone_back_to(problem)) is not None:
-        notes = reasons.decision_reasons(problem, back, back, by=decided_by)
-        return Decision(back, min(1 - float(problem.belief.p_fail[back]), MOST), decided_by, notes, "return")
+        notes = reasons.decision_reasons(problem, back, back, by="belief")
+        return Decision(back, min(1 - float(problem.belief.p_fail[back]), MOST), "belief", notes, "return")
     if explore != "off" and in_failure(problem):
         choice = way_back(problem)
         kind = problem.exploration.kind(choice)
-        return Decision(choice, _confidence(problem, choice), decided_by, reasons.out_of_failure(problem, choice), kind)
+        return Decision(choice, _confidence(problem, choice), "belief", reasons.out_of_failure(problem, choice), kind)
+    decided_by: PolicyName = "belief"
     pick: Pick = partial(by_rule, problem)
+    as_rule = choice, rule = chosen(problem, pick)
+    saved = None
     if policy is not None and not problem.counts_runs and policy.decides(explore, *problem.context.scenarios):
-        decided_by, pick = policy.name, partial(by_policy, problem, policy)
-    choice, rule = chosen(problem, pick)
+        pick = partial(by_policy, problem, policy)
+        choice, rule = chosen(problem, pick)
+        if choice != as_rule[0] or (rule == BEST and weighed(problem).sum() > 1):  # elsewhere it has no say
+            decided_by, saved = policy.name, departure(problem, policy, as_rule[0], choice)
     favourite = choice
     if explore != "off" and choice == candidates.current and candidates.admissible.any():
         favourite = least_loss_among_equals(problem, candidates.admissible, pick(candidates.admissible))
     notes = reasons.decision_reasons(problem, choice, favourite, by=decided_by)
     if policy is not None and decided_by == policy.name:
-        notes = (*notes, override_note(problem, policy, problem.allowed, choice))
+        notes = (*notes, override_note(problem, policy, as_rule[0], choice))
     elif policy is not None and policy.withdrawn:
         notes = (*notes, Note("JPO-W633", policy.withdrawn))
     rule = "today's values stay" if choice == candidates.current else rule
     rules = (*problem.rules, RuleApplied(rule, notes[0].code, int(problem.allowed.sum()) - 1, 1))
-    return Decision(choice, _confidence(problem, choice), decided_by, notes, problem.exploration.kind(choice), rules)
+    kind = problem.exploration.kind(choice)
+    return Decision(choice, _confidence(problem, choice), decided_by, notes, kind, rules, saved)
+
+
+def weighed(problem: Problem) -> Bools:
+    """Rows between which the decider chooses, shape (K,): without trials where these are held against its choice."""
+    trials, boldness = problem.allowed & problem.exploration.trials, problem.boldness
+    apart = boldness.explore == "safe" and boldness.min_confidence > 0 and not trials[problem.allowed].all()
+    return problem.allowed & ~trials if apart else problem.allowed
 
 
 def in_search(problem: Problem, values: SearchValues) -> Decision:
@@ -94,11 +106,10 @@ def chosen(problem: Problem, pick: Pick) -> tuple[int, str]:
     """The row that is run next, and the rule that chose it: what the decider likes best of today's values, improvements and
     returns, or the trial that may gain most, whichever may gain more.
     """
-    allowed, acquisition, now = problem.allowed, problem.acquisition, problem.candidates.current
-    trials = allowed & problem.exploration.trials
-    if problem.boldness.explore != "safe" or problem.boldness.min_confidence <= 0 or not trials.any() or trials[allowed].all():
-        return least_loss_among_equals(problem, allowed, pick(allowed)), BEST
-    likely = least_loss_among_equals(problem, allowed & ~trials, pick(allowed & ~trials))
+    rows, acquisition, now = weighed(problem), problem.acquisition, problem.candidates.current
+    likely, trials = least_loss_among_equals(problem, rows, pick(rows)), problem.allowed & ~rows
+    if not trials.any():
+        return likely, BEST
     promise = problem.comparison.promise
     gain = acquisition.improvement if promise is None else np.where(promise.lowering, promise.gain, 0.0)
     saved = max(1 - acquisition.expected[likely] / acquisition.expected[now], gain[likely])

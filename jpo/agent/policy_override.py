@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from jpo.agent.candidate_rows import least
 from jpo.agent.policy import Policy
 from jpo.agent.preference import NEARLY_NOTHING
 from jpo.agent.problem import Problem
 from jpo.agent.state import observe
-from jpo.records import Bools, Note
+from jpo.records import HALF_WIDTH, Interval, Note
 from jpo.wording import numbers
 
 MORE_FAILURES, SLOWER = 0.05, 0.05
@@ -27,24 +26,26 @@ MORE_AND_LESS = {
 }
 
 
-def runs_saved(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> float:
-    """Runs that SAC expects a choice to save against the belief rule's among the allowed rows; 0 for that one itself."""
-    seen = observe(problem, allowed, choice)
-    return float(policy.savings(seen.features, seen.allowed).mean(axis=0)[seen.index(choice)])
-
-
-def override_note(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> Note:
-    """What SAC did, or the policy that the user named instead."""
-    name = "SAC" if policy.name == "sac" else f"policy {policy.name}"
-    if np.count_nonzero(allowed) == 1:
-        return Note("JPO-I632", f"{name}: nothing else may be run now")
-    rule = least(problem.acquisition.score, allowed)
+def departure(problem: Problem, policy: Policy, rule: int, choice: int) -> Interval | None:
+    """Runs that SAC expects a choice to save against the belief rule's: mean of its critics, and as they differ; 0 for that
+    one itself, None of another policy.
+    """
     if policy.name != "sac":
+        return None
+    seen = observe(problem, problem.allowed, choice, rule)
+    values = policy.values(seen.features)
+    saved = values[:, seen.index(choice)] - values[:, seen.index(rule)]
+    mean, half = float(saved.mean()), HALF_WIDTH * float(saved.std())
+    return Interval(mean, mean - half, mean + half)
+
+
+def override_note(problem: Problem, policy: Policy, rule: int, choice: int) -> Note:
+    """What SAC did with the belief rule's choice, or the policy that the user named instead."""
+    if (saved := departure(problem, policy, rule, choice)) is None:
         return Note("JPO-I635", f"policy {policy.name}, as [agent] asks: {'as' if choice == rule else 'departs from'} the rule")
     if choice == rule:
         return Note("JPO-I630", "SAC: as the rule")
-    saved = runs_saved(problem, policy, allowed, choice)
-    gain = f"expected to save {saved:.2f} runs" if saved >= NEARLY_NOTHING else "expected to be as good"
+    gain = f"expected to save {saved.mean:.2f} runs" if saved.mean >= NEARLY_NOTHING else "expected to be as good"
     return Note("JPO-I631", f"SAC departs from the rule: {gain}, {_because(problem, rule, choice)}")
 
 

@@ -116,5 +116,5 @@ def learn_afterwards(config: Path, settings: LoadedSettings, wanted: SuggestOpti
     if wanted.learn and not wanted.dry_run:
         from jpo.commands.learn import learn_after_suggestion  # what only learning needs takes a while to import
 
-        if why_not := learn_after_suggestion(config, settings, now=wanted.now, seed=wanted.seed):
+        if why_not := learn_after_suggestion(config, settings, now=wanted.now, seed=wanted.seed, tests=True):
             complain(why_not)

@@ -18,7 +18,7 @@ from jpo.history import Store
 from jpo.history.following.contradictions import contradictions
 from jpo.learning import backlog, continual, named_policies
 from jpo.learning.continual import Learnt, Round, catch_up
-from jpo.learning.deadline import Deadline
+from jpo.learning.deadline import Deadline, in_seconds
 from jpo.learning.kept_residuals import residuals_here
 from jpo.learning.release import CERTAINTY_OF_LOOKS, SAVED_SECONDS, Candidate, Release, ReleaseTest, release_if_passed
 from jpo.learning.serving import CACHE_TROUBLE, LEARNING, NOT_LEARNT, own_policy, policy_for
@@ -28,7 +28,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import in_context
 from jpo.project.project import Project, open_project
 from jpo.project.request import decider_of, learn_seconds_of, request_of
-from jpo.records import Identity, Known, PolicyName, Track
+from jpo.records import Identity, Known, PolicyName, Track, silently
 from jpo.wording.numbers import counted, percent_in_words, times
 
 MEANWHILE = "JPO-E506"
@@ -61,11 +61,12 @@ def learn(path: Path, settings: LoadedSettings, options: LearnOptions, track: Tr
         return [*lines, *([DISTURBED] if disturbed else []), tested_line(store, request, options, track)]
 
 
-def learn_after_suggestion(path: Path, settings: LoadedSettings, *, now: float, seed: int) -> str:
-    """Let the agent take in what is new, for as long as [agent] learn_budget says; it puts no policy in charge.
+def learn_after_suggestion(path: Path, settings: LoadedSettings, *, now: float, seed: int, tests: bool = False) -> str:
+    """Let the agent take in what is new, for as long as [agent] learn_budget says.
 
-    `settings`: without targets and a preference that hold for this once: an agent that learnt from others begins anew. Returns
-    why nothing was learnt, with its reason code; "" where it was, or need not be. The suggestion stands either way.
+    `settings`: without targets and a preference that hold for this once: an agent that learnt from others begins anew. `tests`:
+    half of the time is for the release test, which goes on the next time. Returns why nothing was learnt, with its
+    reason code; "" where it was, or need not be. The suggestion stands either way.
     """
     seconds, (policy, *_) = learn_seconds_of(settings), decider_of(settings)
     if seconds <= 0 or policy not in LEARNING or find_spec("torch") is None:
@@ -73,7 +74,10 @@ def learn_after_suggestion(path: Path, settings: LoadedSettings, *, now: float, 
     try:
         with open_project(path, settings, now=now) as job:
             known, request = known_on_record(job)
-            catch_up(job.store, job.workload.identity, known, request, Round(seed, now, seconds=seconds))
+            part = seconds / 2 if tests else seconds
+            catch_up(job.store, job.workload.identity, known, request, Round(seed, now, seconds=part))
+            if tests and continual.untested(job.store):
+                release_if_passed(job.store, silently, now=now, until=in_seconds(part))
     except JpoError as error:
         if error.code in CACHE_TROUBLE:
             return f"{NOT_LEARNT['JPO-W605']} [JPO-W605]"

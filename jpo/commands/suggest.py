@@ -14,6 +14,7 @@ from jpo.learning.kept_residuals import residuals_here
 from jpo.learning.serving import LEARNING, policy_for, with_learning_noted
 from jpo.optimizer import candidates
 from jpo.optimizer.advise import advise
+from jpo.optimizer.installation import lesson
 from jpo.optimizer.suggestion import instances_of, suggestion_of
 from jpo.project.collect import collect, with_file_noted, with_notes
 from jpo.project.load import LoadedSettings
@@ -84,8 +85,9 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
 
 
 def with_learnt(known: Known, job: Project, name: PolicyName, *, learn: bool) -> Known:
-    """Add what the other jobs of this installation showed, and why the agent does not learn where it was to."""
+    """Add what the other jobs of this installation showed, in words, too, and why the agent does not learn where it was to."""
     store, identity = job.store, job.workload.identity
     residuals = residuals_here(store, identity, (*known.others, *known.runs), learn=learn)
+    known = with_notes(known, [shown] if (shown := lesson(known.others, known.runs)) else [])
     codes = not_learnt(store, identity, known.runs) if learn and name in LEARNING else ()
     return with_learning_noted(replace(known, residuals=residuals), store, name, codes)

@@ -3,7 +3,7 @@
     belief.py          posterior over simulated jobs, given the runs: seconds, cost and loss at every candidate
     evidence/          what runs can be believed to say: implausible values, fixed work or a target, speed and work apart
     measurements.py    what the runs measured, per candidate
-    weights.py         weights of the simulated jobs; empirical_bayes.py: which of them the prior draws
+    weights.py         weights of the simulated jobs; earlier_jobs.py: which of them the other jobs of a store make likely
     discrepancy.py     what no simulated job explains
     transfer.py        response surfaces of other workloads; ensemble.py: how they are conditioned on the runs
     siblings/          the same job on other hardware: what its runs there say here

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from jpo.records import Candidates, Draws, Floats, Identity, Run
+from jpo.records import Candidates, Draws, Floats, Run
+from jpo.records.runs import by_workload
 
 SHIPPED = Path(__file__).with_name("surfaces.json")
 DEGREE = 3
@@ -154,21 +155,14 @@ def fit_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
     """
     timed = [run for run in runs if run.ended_well and run.outcome.duration_seconds]
     coefficients = math.comb(len(names) + DEGREE, DEGREE)
-    fitted = [_fit(job, tuple(names)) for job in informative_jobs(timed, names, more_than=coefficients)]
+    jobs = by_workload([run for run in timed if set(names) <= run.parameters.keys()]).values()
+    informative = (job for job in jobs if len({values_of(run, names) for run in job}) > coefficients)
+    fitted = [_fit(job, tuple(names)) for job in informative]
     if not fitted or not names:
         return []
     low, high = np.min([surface.low for surface in fitted], axis=0), np.max([surface.high for surface in fitted], axis=0)
     time, loss = (np.concatenate([getattr(surface, kind) for surface in fitted]) for kind in ("log_time", "log_loss"))
     return [Surfaces(tuple(names), low, high, time, loss, TRUST_IN_OWN, np.concatenate([surface.weights for surface in fitted]))]
-
-
-def informative_jobs(runs: Sequence[Run], names: Sequence[str], *, more_than: int = 3) -> list[list[Run]]:
-    """Runs by workload, of those workloads that have all of these parameters, and ran more than so many configurations."""
-    jobs: dict[Identity, list[Run]] = {}
-    for run in runs:
-        if set(names) <= run.parameters.keys():
-            jobs.setdefault(run.identity, []).append(run)
-    return [job for job in jobs.values() if len({values_of(run, names) for run in job}) > more_than]
 
 
 def _fit(runs: Sequence[Run], names: tuple[str, ...]) -> Surfaces:

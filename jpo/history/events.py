@@ -20,7 +20,7 @@ ADJUSTED = "adjusted"
 AS_STORED = (
     *("suggestion_id", "keys", "current", "suggested", "texts", "as_run", "checkout", "guard", "decided_by", "policy"),
     *("confidence", "reasons", "codes", "sla", "preference", "seed", "seen", "would_change", "undoes", "pinned_until"),
-    *("kind", "trial", "rules", "difference"),
+    *("kind", "trial", "rules", "difference", "runs_saved"),
 )
 """What the account of a suggestion has as the store has it."""
 MOST_REASONS = 20

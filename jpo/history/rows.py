@@ -200,6 +200,7 @@ def _suggestion_in(text: str) -> Suggestion:
             "would_change": tuple(document.get("would_change", ())),
             "difference": {name: Interval(**ends) for name, ends in document.get("difference", {}).items()},
             "rules": tuple(RuleApplied(**rule) for rule in document.get("rules", ())),
+            "runs_saved": Interval(**document["runs_saved"]) if document.get("runs_saved") else None,
             "trial": tuple(document["trial"]) if document.get("trial") else None,
             "as_run": tuple(document.get("as_run", ())),
             "checkout": _checkout(document.get("checkout")),

@@ -20,6 +20,7 @@ from jpo.history import Store
 from jpo.learning.serving import CACHE_TROUBLE
 from jpo.optimizer.installation import residuals_of_runs
 from jpo.records import Identity, Residuals, Run
+from jpo.records.runs import by_workload
 
 RESIDUALS = "residuals"
 """Name under which the store keeps them."""
@@ -59,14 +60,12 @@ def _brought_up(
     residuals: Residuals | None, digests: Digests, runs: Sequence[Run], store: Store
 ) -> tuple[Residuals | None, Digests]:
     """The residuals with the parts of workloads that have a run which is new, or was changed."""
-    by_workload: dict[Identity, list[Run]] = {}
-    for run in runs:
-        by_workload.setdefault(run.identity, []).append(run)
+    workloads = by_workload(runs)
     known = {name: set(of_runs) for name, of_runs in digests.items()}
-    changed = [each for each, some in by_workload.items() if not known.get(str(each), set()).issuperset(map(_digest, some))]
+    changed = [each for each, some in workloads.items() if not known.get(str(each), set()).issuperset(map(_digest, some))]
     if not changed:
         return residuals, digests
-    whole = {str(each): _whole(store, each, by_workload[each]) for each in changed[:MOST_NEW]}
+    whole = {str(each): _whole(store, each, workloads[each]) for each in changed[:MOST_NEW]}
     new = [part for several in whole.values() if (part := residuals_of_runs(several)) is not None]
     old = None if residuals is None else _without(residuals, set(whole))
     parts = [*([old] if old is not None else []), *new]

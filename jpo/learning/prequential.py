@@ -14,10 +14,9 @@ from statistics import fmean, pstdev
 
 from jpo.agent.policy import Policy
 from jpo.history import Store
-from jpo.records import HALF_WIDTH, Run, Suggestion
+from jpo.records import AS_THE_RULE, HALF_WIDTH, OTHERWISE, Run, Suggestion
 from jpo.wording import numbers
 
-OVERRIDDEN, AS_THE_RULE = "JPO-I631", "JPO-I630"
 LAST = 200
 """Newest suggestions that are looked at."""
 FEWEST = 10
@@ -66,7 +65,7 @@ def record_of(policy: Policy, store: Store) -> PrequentialRecord:
 def prequential_record(pairs: Iterable[tuple[Suggestion, Run]]) -> PrequentialRecord:
     """The record of changes, each with the run that followed it."""
     judged = [(suggestion.codes, miss) for suggestion, run in pairs if (miss := _miss(suggestion, run)) is not None]
-    overrides, agreements = (tuple(miss for codes, miss in judged if code in codes) for code in (OVERRIDDEN, AS_THE_RULE))
+    overrides, agreements = (tuple(miss for codes, miss in judged if code in codes) for code in (OTHERWISE, AS_THE_RULE))
     return PrequentialRecord(overrides, agreements)
 
 

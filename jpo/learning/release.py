@@ -210,14 +210,14 @@ class Candidate:
 
 def candidate_of(store: Store, *, anew: bool) -> Candidate:
     """The candidate whose test is not at its end; where there is none, or `anew`, the saved agent's policy of now."""
-    load_torch()
-    from jpo.agent.sac.checkpoint import load_checkpoint
-    from jpo.agent.sac.learn import policy_of
-
     kept, tested = store.load_agent(CANDIDATE), own_policy(store)
     version = kept[1] if kept else 0
     if kept and not anew and (begun := _begun(*kept)) and (tested is None or tested.card.get("learnt") != begun.learnt):
         return begun
+    load_torch()
+    from jpo.agent.sac.checkpoint import load_checkpoint
+    from jpo.agent.sac.learn import policy_of
+
     saved = store.load_agent(AGENT)
     assert saved is not None
     return Candidate(policy_of(load_checkpoint(saved[0])), progress_of(header_of(saved[0])), [], version)

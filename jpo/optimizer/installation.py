@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median_low
 
 import numpy as np
 
 from jpo.agent.candidate_rows import rows_of_run
 from jpo.agent.context import EarlierJobs
+from jpo.agent.policy_override import MORE_AND_LESS
 from jpo.agent.problem import Problem
 from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
+from jpo.agent.safety.risk import WORSE
 from jpo.forecast import posterior
 from jpo.optimizer.prior import FEW
-from jpo.records import PARAMETERS, Belief, Candidates, Identity, Residuals, Run
+from jpo.records import PARAMETERS, Belief, Candidates, Note, Residuals, Run, RunStatus
+from jpo.records.runs import by_workload
 from jpo.simulate import Latents, jobs_of
+from jpo.wording import numbers
 
+Move = tuple[tuple[str, int], ...]
+"""Parameters, each with 1 where it became larger, else -1."""
 SEED = 0
 """Equal runs say the same in every store and process."""
 
@@ -37,10 +45,7 @@ def residuals_of_runs(runs: Sequence[Run]) -> Residuals | None:
 
 def residuals_of_workloads(runs: Sequence[Run]) -> Residuals | None:
     """Residuals of several workloads' runs, oldest first; None where they say nothing."""
-    by_workload: dict[Identity, list[Run]] = {}
-    for run in runs:
-        by_workload.setdefault(run.identity, []).append(run)
-    parts = [part for several in by_workload.values() if (part := residuals_of_runs(several)) is not None]
+    parts = [part for several in by_workload(runs).values() if (part := residuals_of_runs(several)) is not None]
     return joined(parts) if parts else None
 
 
@@ -63,3 +68,33 @@ def with_earlier_jobs(problem: Problem, runs: Sequence[Run], residuals: Residual
     here = replace(problem.comparison, belief=belief).weighed.within(problem.context.horizon)
     jobs = len(set(residuals.job.tolist()))
     return replace(problem, context=replace(problem.context, earlier=EarlierJobs(here, belief.p_fail, jobs)))
+
+
+def lesson(others: Sequence[Run], runs: Sequence[Run]) -> Note | None:
+    """What several other jobs here paid for a move that this one has not made; None: nothing that was dear."""
+    shown: dict[Move, list[float]] = {}
+    for job in by_workload(others).values():
+        for move, dearer in _moves(job).items():
+            shown.setdefault(move, []).append(dearer)
+    own = _moves(runs)
+    dear = {move: each for move, each in shown.items() if move not in own and len(each) > 1 and median_low(each) > WORSE}
+    if not dear:
+        return None
+    move = max(dear, key=lambda move: (len(dear[move]), median_low(dear[move])))
+    dearer, words = median_low(dear[move]), " and ".join(MORE_AND_LESS[name][int(way < 0)] for name, way in move)
+    came = "failed" if math.isinf(dearer) else f"took {numbers.percent_in_words(math.expm1(dearer))} longer"
+    return Note("JPO-I675", f"on {len(dear[move])} other jobs here {words} {came}")
+
+
+def _moves(job: Sequence[Run]) -> dict[Move, float]:
+    """By what a job moved against its first run, how much ln of the duration grew; infinite where it failed."""
+    found: dict[Move, list[float]] = {}
+    firsts = [(run.parameters, run.outcome.duration_seconds) for run in job if run.ended_well and run.outcome.duration_seconds]
+    was, before = firsts[0] if firsts else ({}, 1.0)
+    for run in job if firsts else ():
+        seconds = run.outcome.duration_seconds if run.ended_well else math.inf
+        moved = [(name, value - was.get(name, value)) for name, value in run.parameters.items() if value != was.get(name)]
+        if moved and seconds and run.status is not RunStatus.STOPPED and all(name in MORE_AND_LESS and by for name, by in moved):
+            move = tuple((name, 1 if by > 0 else -1) for name, by in sorted(moved))
+            found.setdefault(move, []).append(math.log(seconds / before))
+    return {move: median_low(each) for move, each in found.items()}

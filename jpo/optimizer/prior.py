@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from jpo.agent.safety.host_memory import with_enough_memory
 from jpo.forecast import posterior
-from jpo.forecast.belief import at_rows, kind_of, pick_jobs
-from jpo.forecast.empirical_bayes import Evidence, reweighted
-from jpo.forecast.evidence.work import work_of
+from jpo.forecast.belief import at_rows, pick_jobs
+from jpo.forecast.earlier_jobs import likely_here, moves_of, with_moves
 from jpo.forecast.siblings.conditioning import LEAST_DOUBT, conditioned_draws, log_likelihood_of
 from jpo.forecast.siblings.evidence import evidence_of
 from jpo.forecast.transfer import (
     TransferredSurfaces,
     fit_surfaces,
-    informative_jobs,
     shipped_surfaces,
     transfer_surfaces,
-    values_of,
 )
 from jpo.forecast.weights import log_mean_exp
-from jpo.records import PARAMETERS, VAL_LOSS, Belief, Candidates, Draws, Ints, Quality, Run
+from jpo.records import PARAMETERS, VAL_LOSS, Belief, Candidates, Draws, Ints, Parameters, Quality, Run
 from jpo.simulate import Latents, jobs_of
 
 PARTICLES = 1000
@@ -31,11 +28,10 @@ PARTICLES = 1000
 FEW = 250
 """Simulated jobs where many beliefs are formed in one answer, or a second one is; where candidates are many; and in a search of
 the library, whose candidates are others each time, and where the belief says little more than what fails."""
+MANY = 4 * PARTICLES
+"""Simulated jobs of which those are drawn that are likely after what other jobs showed: where links are slow, 1 of 100 is."""
 MOST_NUMBERS = 400_000
 """Particles x candidates: a large space is weighed with fewer particles, so that an answer takes a fraction of a second."""
-
-MOST_OTHERS = 20
-"""Other workloads that have a say in which jobs are simulated: 5 ms each, once."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -47,21 +43,27 @@ class Prior:
 
 
 def prior_of(
-    candidates: Candidates, seed: int, others: Sequence[Run] = (), *, shipped: bool = True, particles: int = PARTICLES
+    candidates: Candidates,
+    seed: int,
+    others: Sequence[Run] = (),
+    *,
+    shipped: bool = True,
+    first: Parameters | None = None,
+    particles: int = PARTICLES,
 ) -> Prior:
     """Prior on these candidates, of this many simulated jobs, or of fewer where candidates are many.
 
     `shipped`: whether the surfaces that came with JPO count; a comparison on the jobs they were fitted to leaves them out.
+    `first`: the job's first configuration; None: today's.
     """
     particles = max(FEW, min(particles, MOST_NUMBERS // len(candidates.values)))
-    uniform = Latents(PARTICLES, seed)
-    names = candidates.names
-    jobs = informative_jobs(others, names)
-    if not jobs:  # no other workload has a parameter of the team's own
-        names = tuple(name for name in names if name in PARAMETERS)
-        jobs = informative_jobs(others, names)
-    weights = reweighted([_evidence(job, names, candidates.words, uniform) for job in jobs[-MOST_OTHERS:]])
-    draws = jobs_of(candidates, Latents(particles, seed, weights))
+    moves = moves_of(others, candidates, first or {})
+    latents = Latents(particles, seed)
+    if moves:
+        many, ran = Latents(MANY, seed), with_moves(candidates, moves)
+        likely = likely_here(jobs_of(ran, many), ran, moves, particles, seed)
+        latents = Latents(particles, seed, drawn={name: place[likely] for name, place in many.drawn.items()})
+    draws = jobs_of(candidates, latents)
     varying = [
         name
         for name, column in zip(candidates.names, candidates.values.T, strict=True)
@@ -87,27 +89,6 @@ def with_siblings(prior: Prior, candidates: Candidates, siblings: Sequence[Run],
     trust = float(np.clip(1 / (1 + np.exp(-np.clip(odds, -30, 30))), min(trust, LEAST_DOUBT), max(trust, 1 - LEAST_DOUBT)))
     recalled = replace(recalled, draws=conditioned_draws(recalled.draws, candidates, evidence, rng), trust=trust)
     return Prior(draws, recalled)
-
-
-def _evidence(
-    job: Sequence[Run], names: tuple[str, ...], words: Mapping[str, Mapping[float, float]], latents: Latents
-) -> Evidence:
-    """Which simulated jobs explain a finished workload's runs, on the configurations it ran."""
-    values = np.array(list({values_of(run, names) for run in job}), dtype=np.float64)
-    values = values[np.lexsort(values.T)]
-    first = next((run for run in job if run.ended_well), job[0])
-    now = int(np.flatnonzero((values == values_of(first, names)).all(axis=1))[0])
-    ran = Candidates(
-        names,
-        values,
-        now,
-        np.ones(len(values), dtype=np.bool_),
-        np.zeros(len(values)),
-        words={name: words[name] for name in names if name in words},
-    )
-    draws = jobs_of(ran, latents)
-    kept = kind_of(draws, work_of(job))
-    return {name: place[kept] for name, place in latents.drawn.items()}, posterior(draws, ran, job).weights
 
 
 def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run], quality: Quality = VAL_LOSS) -> Belief:

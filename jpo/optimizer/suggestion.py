@@ -98,6 +98,7 @@ def suggestion_of(
         kind=decision.kind,
         trial=trial_number(advice),
         rules=decision.rules,
+        runs_saved=decision.runs_saved,
     )
     return Suggestion(
         suggestion_id=suggestion_id,

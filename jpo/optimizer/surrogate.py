@@ -195,7 +195,8 @@ def surrogate_of(request: Request, known: Known, *, seed: int, asked: Sequence[P
     candidates = collect(request, runs, siblings)
     for values in asked:
         candidates = with_row(candidates, values, request.prices)
-    prior = with_siblings(prior_of(candidates, seed, others), candidates, siblings, seed)
+    first = next((run.parameters for run in runs if run.ended_well), None)
+    prior = with_siblings(prior_of(candidates, seed, others, first=first), candidates, siblings, seed)
     return after_runs(prior, candidates, runs, request)
 
 

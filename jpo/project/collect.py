@@ -41,7 +41,7 @@ from jpo.records import (
     Workload,
     codes_of,
 )
-from jpo.records.runs import Implausible
+from jpo.records.runs import Implausible, by_workload
 from jpo.telemetry.diagnosis import near_identical
 from jpo.telemetry.doubts import by_cause
 from jpo.wording import numbers
@@ -169,10 +169,7 @@ def on_record(store: Store, workload: Workload) -> OnRecord:
     siblings = siblings_of(store, identity, [entry.run for entry in recorded])
     own = placed(recorded, store, workload)
     others = [run for run in store.others_of(identity, among=OTHER_RUNS) if run.identity not in aliases]
-    by_workload: dict[Identity, list[Run]] = {}
-    for run in others:
-        by_workload.setdefault(run.identity, []).append(run)
-    kept = {(run.identity, run.run_id): run for some in by_workload.values() for run in plausible(some)[0]}
+    kept = {(run.identity, run.run_id): run for some in by_workload(others).values() for run in plausible(some)[0]}
     believable = tuple(kept[key] for run in others if (key := (run.identity, run.run_id)) in kept)
     return OnRecord(doubted, siblings, own, believable)
 

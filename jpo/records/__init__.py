@@ -35,10 +35,12 @@ from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each
 from jpo.records.ranges import Range
 from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
 from jpo.records.suggestions import (
+    AS_THE_RULE,
     BETTER_QUALITY,
     FAILS_OFTEN,
     NO_EVIDENCE,
     OBJECTIVE,
+    OTHERWISE,
     RAN_BEFORE,
     RISK,
     SET_BY_HAND,

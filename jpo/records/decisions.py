@@ -182,6 +182,7 @@ class Decision:
             "waiting" (for the last suggestion's outcome) or "no evidence".
         reasons: a note for each thing that decided it, most important first.
         rules: what each rule took away, the one that chose last; empty where nothing was weighed.
+        runs_saved: that SAC expects of its choice against the belief rule's, 0 where it is that; None where SAC had no say.
     """
 
     choice: int
@@ -190,6 +191,7 @@ class Decision:
     reasons: tuple[Note, ...]
     kind: ChangeKind = "kept"
     rules: tuple[RuleApplied, ...] = ()
+    runs_saved: Interval | None = None
 
     @property
     def codes(self) -> tuple[str, ...]:

@@ -15,8 +15,7 @@ from statistics import median
 from typing import Literal
 
 from jpo.records.decisions import Forecast, Interval
-from jpo.records.runs import Outcome, Run
-from jpo.records.workloads import Identity
+from jpo.records.runs import Outcome, Run, by_workload
 
 LEAST = 1e-4
 """Smallest error that is told from none, as a share of the best value: an accuracy of 1.0 has no logarithm of its error, and a
@@ -152,8 +151,6 @@ def each_judged(runs: Sequence[Run], qualities: Sequence[Quality] = QUALITIES) -
     """Runs of several workloads, each judged by what it measures itself: only ratios within a workload are compared."""
     if all(run.outcome.val_accuracy is None and not run.outcome.metrics for run in runs):
         return runs
-    by_workload: dict[Identity, list[Run]] = {}
-    for run in runs:
-        by_workload.setdefault(run.identity, []).append(run)
-    quality = {identity: quality_measured(own, [q.among(own) for q in qualities]) for identity, own in by_workload.items()}
+    each_workload = by_workload(runs).items()
+    quality = {identity: quality_measured(own, [q.among(own) for q in qualities]) for identity, own in each_workload}
     return [each for run in runs for each in quality[run.identity].judged([run])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
@@ -270,3 +270,11 @@ class Finished:
     requests: int = 0
     seconds: float = 0.0
     elsewhere: Mapping[Identity, int] = field(default_factory=dict)
+
+
+def by_workload(runs: Iterable[Run]) -> dict[Identity, list[Run]]:
+    """The runs of each workload, in order."""
+    found: dict[Identity, list[Run]] = {}
+    for run in runs:
+        found.setdefault(run.identity, []).append(run)
+    return found

@@ -13,7 +13,9 @@ from jpo.records.workloads import Checkout, Identity, same
 
 WIDENED = ("JPO-W616", "JPO-W816")
 """Reasons that say that intervals are widened: whoever reads the forecasts must know."""
-OF_POLICY = ("JPO-I630", "JPO-I631", "JPO-I632", "JPO-W633", "JPO-I635")
+AS_THE_RULE, OTHERWISE = "JPO-I630", "JPO-I631"
+"""What SAC did, where it had a say."""
+OF_POLICY = (AS_THE_RULE, OTHERWISE, "JPO-W633", "JPO-I635")
 WORTH, BETTER_QUALITY = "JPO-I634", "JPO-I640"
 """Reasons that weigh time against money, and that put a promised quality first."""
 RAN_BEFORE, UNTRIED, FAILS_OFTEN = "JPO-I603", "JPO-I604", "JPO-W649"
@@ -130,6 +132,7 @@ class DecisionOnRecord:
         pinned_until: for a rollback, unix seconds up to which the values that it restored stay as they are.
         kind: what the answer is; trial: of a trial, which of how many it is that may be made now.
         rules: what each rule of the decision took away, in order; empty where nothing was weighed.
+        runs_saved: as of a Decision.
     """
 
     decided_by: str
@@ -143,6 +146,7 @@ class DecisionOnRecord:
     kind: ChangeKind = "kept"
     trial: tuple[int, int] | None = None
     rules: tuple[RuleApplied, ...] = ()
+    runs_saved: Interval | None = None
 
     @property
     def policy_reason(self) -> Note | None:

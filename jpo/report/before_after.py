@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from jpo.optimizer.before_and_after import Spent, return_on_trials
-from jpo.records import USD, Currency, Identity, Note, Suggestion
+from jpo.records import OTHERWISE, USD, Currency, DecisionOnRecord, Identity, Note, Suggestion, codes_of
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Section, Span, Table
 from jpo.report.forms.csv import csv_line
 from jpo.wording import names, numbers
@@ -150,6 +150,21 @@ def trials_in_words(spent: Iterable[tuple[Suggestion, Spent | None]]) -> str:
     trials, cost, learnt = return_on_trials((made.decision.kind, found) for made, found in spent if found)
     runs = f"{numbers.counted(trials, 'run')} of trials {cost_or_saved(cost)} against keeping"
     return f"{runs}; what was learnt {cost_or_saved(learnt)} against before JPO." if trials else ""
+
+
+def sac_in_words(decisions: Iterable[DecisionOnRecord]) -> str:
+    """How often SAC had a say, how often it decided otherwise than the rule, and what it expected of that; empty without a say.
+
+    Its critics err alike in all decisions, so that the ends of the sum are the sums of the ends.
+    """
+    had_say = [each for each in decisions if each.runs_saved]
+    other = [each.runs_saved for each in had_say if OTHERWISE in codes_of(each.reasons) and each.runs_saved]
+    if not had_say:
+        return ""
+    often = numbers.times(len(other)) if other else "never"
+    said = f"SAC decided {numbers.times(len(had_say))}, {often} otherwise than the rule"
+    mean, low, high = (sum(getattr(saved, end) for saved in other) for end in ("mean", "low", "high"))
+    return f"{said}; it expected these to save {mean:.1f} runs ({low:.1f} to {high:.1f})" if other else said
 
 
 def cost_or_saved(seconds: float) -> str:

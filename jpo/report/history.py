@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from jpo.records import PARAMETERS, Outcome, in_order, plain, plain_values, uncoded
 from jpo.report import headline
-from jpo.report.before_after import changes, taught, trials_in_words
+from jpo.report.before_after import changes, sac_in_words, taught, trials_in_words
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
@@ -142,6 +142,7 @@ def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Bl
     yield assumed_in(recorded)
     yield _suggestions(suggestions, history.spent)
     yield trials_in_words((made, history.spent.get(made.suggestion_id)) for made in suggestions)
+    yield f"{said}." if (said := sac_in_words(made.decision for made in suggestions)) else ""
     yield from ledger_blocks(ledger)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from jpo.records import BETTER_QUALITY, OBJECTIVE, RAN_BEFORE, UNTRIED, WIDENED, WORTH, as_stored, in_order, same
+from jpo.records import AS_THE_RULE, BETTER_QUALITY, OBJECTIVE, RAN_BEFORE, UNTRIED, WIDENED, WORTH, as_stored, in_order, same
 from jpo.report import headline as headlines
 from jpo.report.answer import Report
 from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Span, Table, Verbatim, estimate
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from jpo.records import Change, Note, Suggestion
 
 SCHEMA_VERSION = 1
-LEFT_OUT = ("as_run", "committed", "instance", "queue")  # where there is nothing to say
+LEFT_OUT = ("as_run", "committed", "instance", "queue", "runs_saved")  # where there is nothing to say
 TOLD = (RAN_BEFORE, UNTRIED, BETTER_QUALITY)
 """Reasons of a change whose numbers the headline and the table have."""
-BY_POLICY_AS_THE_RULE = ("JPO-I602", "JPO-I630", "JPO-I632")
+BY_POLICY_AS_THE_RULE = ("JPO-I602", AS_THE_RULE)
 """Reasons that say of a policy what only `jpo explain` shows."""
 
 

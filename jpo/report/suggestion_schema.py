@@ -138,6 +138,7 @@ class SuggestionDocument(Published):
     the user's own as a difference; "objective": as weighed. Widened as `confidence` is; the noise of a single run is not in it.
     `undoes`: for a rollback, the suggestion that it undoes, with all after it; its values stay as they are until `pinned_until`.
     `kind` and, of a trial, which of how many it is; `rules` of the decision, the one that chose last.
+    `runs_saved`: that SAC expects of its choice against the rule's, where it had a say.
     `as_run`: parameters that runs have at another value than config.ini gave them. Without a change the file keeps its own.
     """
 
@@ -177,3 +178,4 @@ class SuggestionDocument(Published):
     kind: ChangeKind | None = None
     trial: tuple[int, int] | None = None
     rules: list[RuleDocument] = []
+    runs_saved: IntervalDocument | None = None

@@ -1,6 +1,6 @@
 """Latents: the random numbers that make simulated jobs differ, each with a name, a random stream of its own and a prior.
 
-Finished jobs inform the prior by name (empirical Bayes); by its streams, job 17 of a seed is the same on all candidate sets.
+A prior of its own may be given by name; by its streams, job 17 of a seed is the same on all candidate sets.
 """
 
 from __future__ import annotations

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from jpo.agent.context import Context, EarlierJobs
-from jpo.agent.decide import decide
+from jpo.agent.decide import by_rule, decide
 from jpo.agent.policy import SHAPES, Policy
-from jpo.agent.policy_override import override_note, runs_saved
+from jpo.agent.policy_override import departure, override_note
 from jpo.agent.state import OWN
-from jpo.records import Candidates, Preference
-from tests.asked import a_problem
+from jpo.records import Candidates, Interval, Preference
+from tests.asked import a_problem, changed
 
 HALF = np.log(0.5)
 TIME = Preference(1, 0, 0)
+ONLY_TODAY = np.array([True, False, False])
 
 
 def preferring(feature, runs):
@@ -37,7 +38,7 @@ def problem(grid, belief):
 
 
 def told(problem, policy, choice):
-    note = override_note(problem, policy, problem.allowed, choice)
+    note = override_note(problem, policy, by_rule(problem, problem.allowed), choice)
     return [(note.text, note.code)]
 
 
@@ -48,12 +49,12 @@ def informed(problem, *, mean=(0.0, 0.0, 0.0), p_fails=(0.0, 0.0, 0.0), jobs=14)
 
 def test_the_rules_choice_is_as_the_rule(problem):
     assert told(problem, LARGER, 1) == [("SAC: as the rule", "JPO-I630")]
-    assert runs_saved(problem, LARGER, problem.allowed, 1) == 0
+    assert departure(problem, LARGER, 1, 1) == Interval(0, 0, 0)
 
 
 def test_a_departure_says_what_is_expected_of_it(problem):
     """One doubling of the batch more is half a unit of its feature."""
-    assert runs_saved(problem, LARGER, problem.allowed, 2) == pytest.approx(0.5)
+    assert departure(problem, LARGER, 1, 2).mean == pytest.approx(0.5)
     sentence = "SAC departs from the rule: expected to save 0.50 runs, by what it learnt on simulated jobs"
     assert told(problem, LARGER, 2) == [(sentence, "JPO-I631")]
 
@@ -95,3 +96,21 @@ def test_each_decision_of_policy_says_one_of_the_two_and_the_rule_neither(proble
     assert (larger.choice, larger.codes[-1]) == (2, "JPO-I631")
     assert not {"JPO-I630", "JPO-I631"} & set(by_rule.codes)
     assert "JPO-I630" in decide(problem, preferring("log2 batch size against incumbent", 0.0), 1).codes
+
+
+def test_who_has_no_say_does_not_decide_and_what_is_expected_of_a_departure_is_in_runs(problem):
+    """Nothing but today's values may be run: whatever SAC likes, it is not its decision."""
+    alone = changed(problem, admissible=ONLY_TODAY)
+    assert (decide(alone, LARGER, 1).decided_by, decide(alone, LARGER, 1).runs_saved) == ("belief", None)
+    larger = decide(problem, LARGER, 1)
+    assert larger.decided_by == "sac"
+    assert larger.runs_saved.mean == pytest.approx(0.5)
+    assert decide(problem, preferring("log2 batch size against incumbent", 0.0), 1).runs_saved == Interval(0, 0, 0)
+
+
+def test_a_trial_that_the_rule_chose_is_not_the_decision_of_a_policy(grid, belief):
+    """Trials are held against today's values by what they may gain; between these alone SAC has nothing to choose."""
+    unsure = belief([[0, 2 * HALF, 2 * HALF], [0, 0.05, 0.05]])
+    decision = decide(a_problem(grid(), unsure, TIME, explore="safe", min_confidence=0.9), LARGER, 1)
+    assert (decision.choice, decision.kind, decision.decided_by) == (1, "trial", "belief")
+    assert not {"JPO-I630", "JPO-I631"} & set(decision.codes)

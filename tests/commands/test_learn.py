@@ -20,6 +20,7 @@ from jpo.history import open_store
 from jpo.history.following.contradictions import contradictions
 from jpo.learning import pretraining
 from jpo.learning.kept_residuals import RESIDUALS
+from jpo.learning.release import play_on
 from jpo.learning.serving import AGENT, POLICY
 from jpo.records import silently
 from jpo.records.contradictions import Contradictions
@@ -108,6 +109,24 @@ def test_learn_knows_what_suggest_has_learnt_also_where_a_run_cannot_be_believed
     assert kinds.count("learnt") == 1, "there was nothing to learn anew"
 
 
+@pytest.mark.usefixtures("learning", "short_practice")
+def test_the_release_test_goes_on_after_each_suggestion_until_it_ends(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five jobs each time: twelve take three suggestions, and nobody ran `jpo learn`."""
+    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+
+    def five(*given: Any) -> bool:
+        left = iter([False] * 5)
+        return play_on(*given[:4], lambda: next(left, True))
+
+    monkeypatch.setattr("jpo.learning.release.play_on", five)
+    ended = []
+    for _ in range(4):
+        assert project.jpo("suggest", "config.ini").code == 0
+        kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
+        ended.append(kinds.count("tested"))
+    assert ended == [0, 0, 1, 1], "and then there is nothing new to test"
+
+
 def test_learn_without_a_run_says_where_runs_come_from(empty: Project) -> None:
     assert "`jpo observe` puts them there" in empty.jpo("learn", "config.ini").out
 
@@ -146,7 +165,7 @@ def decides(project: Project, slope: float) -> None:
     [
         ("safe", -1.0, "JPO-I630", "SAC: as the rule"),
         ("safe", 1.0, "JPO-I631", "SAC departs"),
-        ("on", 9.0, "JPO-I632", "SAC: nothing else may be run now"),
+        ("on", 9.0, "JPO-I604", '"decided_by": "belief"'),  # nothing else may be run now
     ],
 )
 def test_a_released_policy_decides_and_says_what_it_did(

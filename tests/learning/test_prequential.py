@@ -10,17 +10,15 @@ import pytest
 from jpo.agent.policy import Policy, load_policy
 from jpo.history import Store, open_store
 from jpo.learning.prequential import (
-    AS_THE_RULE,
     CERTAIN,
     FEWEST,
     LARGEST,
-    OVERRIDDEN,
     PrequentialRecord,
     prequential_record,
     record_of,
     with_record,
 )
-from jpo.records import RISK, Finished, Forecast, Interval, Note, Outcome, Run, RunStatus, Suggestion
+from jpo.records import AS_THE_RULE, OTHERWISE, RISK, Finished, Forecast, Interval, Note, Outcome, Run, RunStatus, Suggestion
 from tests.made import a_run, a_suggestion, altered
 
 POLICY = replace(load_policy(), released=("safe", "on"))
@@ -30,7 +28,7 @@ EXPECTED = Interval(100.0, 100.0 / math.exp(0.1645), 100.0 * math.exp(0.1645))
 
 def departure(number: int, seconds: float | None, policy: Policy = POLICY, **changes: object) -> tuple[Suggestion, Run]:
     """A departure, and the run that followed it; seconds None: it failed."""
-    why = Note(OVERRIDDEN, "departs from the rule"), Note(RISK, "3%")
+    why = Note(OTHERWISE, "departs from the rule"), Note(RISK, "3%")
     forecast = Forecast(duration_seconds=EXPECTED)
     suggestion = a_suggestion(f"s{number}", 1000.0 * number, policy=policy.digest, reasons=why, next=forecast)
     status = RunStatus.FAILED if seconds is None else RunStatus.SUCCEEDED

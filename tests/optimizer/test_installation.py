@@ -9,7 +9,7 @@ import pytest
 
 from jpo.agent.residuals import prior_moments
 from jpo.optimizer.candidates import collect
-from jpo.optimizer.installation import belief_here, residuals_of_runs, residuals_of_workloads, with_earlier_jobs
+from jpo.optimizer.installation import belief_here, lesson, residuals_of_runs, residuals_of_workloads, with_earlier_jobs
 from jpo.optimizer.problem import problem_of
 from jpo.optimizer.surrogate import surrogate_of
 from jpo.records import Identity, Known, Residuals, Run, RunStatus
@@ -109,3 +109,15 @@ def test_where_earlier_jobs_failed_the_next_is_believed_to_fail_and_not_where_it
     assert believed.p_fail[large].mean() > 0.5
     assert believed.p_fail[candidates.current] < 0.05
     assert np.array_equal(believed.p_fail, belief_here(candidates, runs, residuals).p_fail)
+
+
+def test_what_several_other_jobs_paid_for_a_move_is_said_until_this_one_has_made_it() -> None:
+    others = [run for name in "abc" for run in slow_when_large(name)]
+    here = [a_run(0, 50.0, batch_size=16.0)]
+    note = lesson(others, here)
+    assert note is not None
+    assert (note.code, note.text) == ("JPO-I675", "on 3 other jobs here larger batches took 230% longer")
+    assert lesson(others, [*here, a_run(1, 60.0, batch_size=32.0)]) is None
+    assert lesson(slow_when_large("a"), here) is None, "one job says nothing of the others"
+    failing = [run for name in "ab" for run in (slow_when_large(name)[0], slow_when_large(name)[3])]
+    assert "on 2 other jobs here larger batches failed" in str(lesson(failing, here))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from jpo.forecast import earlier_jobs
 from jpo.optimizer import prior
 from jpo.optimizer.prior import FEW, PARTICLES, believe, prior_of, with_siblings
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
@@ -65,7 +66,7 @@ def test_finished_jobs_have_a_say_in_what_is_simulated() -> None:
 
 def test_only_so_many_other_workloads_have_a_say(monkeypatch: pytest.MonkeyPatch) -> None:
     others = [run for i in range(30) for run in job(f"job {i}", 0.3)]
-    monkeypatch.setattr(prior, "MOST_OTHERS", 2)
+    monkeypatch.setattr(earlier_jobs, "MOST_OTHERS", 2)
     few, last = prior_of(BATCHES, 0, others).draws, prior_of(BATCHES, 0, others[-12:]).draws
     assert (few.log_time == last.log_time).all()
 

@@ -9,9 +9,9 @@ from made import a_suggestion
 
 from jpo.forecast.before_after import BeforeAfter
 from jpo.optimizer.before_and_after import Spent
-from jpo.records import USD, Currency, Identity, Interval
+from jpo.records import OTHERWISE, USD, Currency, Identity, Interval, Note
 from jpo.report import before_after
-from jpo.report.before_after import WorkloadChange, WorkloadChanges, taught, trials_in_words
+from jpo.report.before_after import WorkloadChange, WorkloadChanges, sac_in_words, taught, trials_in_words
 from jpo.report.forms import html, json, markdown, text
 
 LINES = (
@@ -107,3 +107,13 @@ def test_a_trial_says_what_it_taught_and_cost_and_all_of_them_what_they_brought(
     said = trials_in_words([(trial, slower), (trial, failed), (kept, after), (kept, None)])
     assert said == "3 runs of trials cost 2m 30s against keeping; what was learnt saved 7m 10s against before JPO."
     assert trials_in_words([(kept, after)]) == ""
+
+
+def test_of_sac_is_counted_where_it_had_a_say_and_what_it_expected_of_deciding_otherwise() -> None:
+    alike = a_suggestion(runs_saved=Interval(0, 0, 0)).decision
+    other = a_suggestion(runs_saved=Interval(0.5, 0.125, 0.75), reasons=(Note(OTHERWISE, "departs"),)).decision
+    without = a_suggestion(reasons=(Note(OTHERWISE, "an earlier version said so, whoever chose"),)).decision
+    assert sac_in_words([without]) == ""
+    assert sac_in_words([alike, without]) == "SAC decided once, never otherwise than the rule"
+    said = "SAC decided 3 times, 2 times otherwise than the rule; it expected these to save 1.0 runs (0.2 to 1.5)"
+    assert sac_in_words([alike, other, other]) == said

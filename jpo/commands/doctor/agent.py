@@ -10,9 +10,11 @@ from jpo.commands.doctor.case import Case
 from jpo.errors import StoreError
 from jpo.history import Store
 from jpo.learning.continual import progress_of
+from jpo.learning.prequential import LAST
 from jpo.learning.serving import AGENT, own_policy, policy_for, unreadable
 from jpo.project.load import LoadedSettings
 from jpo.project.request import decider_of
+from jpo.report.before_after import sac_in_words
 from jpo.report.doctor import Line
 from jpo.telemetry.diagnosis.similar_names import span
 from jpo.wording.numbers import counted
@@ -27,6 +29,8 @@ def agent(case: Case) -> Iterator[Line]:
     """Who decides, and why not the policy that learnt here, where there is one."""
     with case.history() as store:
         yield decides(store, case.settings)
+        if said := sac_in_words(made.decision for made in store.suggestions_of(limit=LAST)):
+            yield Line("effect of SAC", "ok", f"{said} (newest {LAST} suggestions of all workloads)")
         if why := unreadable(store):
             yield Line("learnt policy", "warning", why, LEARN, "JPO-W636")
 

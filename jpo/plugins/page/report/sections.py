@@ -101,11 +101,12 @@ def _workload(workload: WorkloadReview, review: Review) -> Section:
     promised = SlaReport(workload.identity, review.targets, (), workload.compliance, len(workload.runs), currency=review.currency)
     account = sla.document(promised).blocks if review.targets and workload.runs else ()
     trials = before_after.trials_in_words((made.suggestion, made.spent) for made in workload.decisions)
+    sac = before_after.sac_in_words(made.suggestion.decision for made in workload.decisions)
     parts: tuple[Block, ...] = (
         charts.over_time(workload),
         *charts.parameters(workload),
         Section("Before and after", before_after.blocks_of(workload.change)),
-        Section("Suggestions", (trials, _decisions(workload, review.newest))),
+        Section("Suggestions", (trials, f"{sac}." if sac else "", _decisions(workload, review.newest))),
         Section("Forecast against actual", tuple(ledger_blocks(workload.ledger)), folded=True),
         Section("Trade-off", (charts.trade_off(workload),), folded=True),
         Section("Runs", tuple(_runs(workload, review.newest)), folded=True),
