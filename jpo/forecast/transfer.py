@@ -38,8 +38,6 @@ _LENGTH = 0.7
 """Length scale of the residual in these coordinates."""
 _RIDGE = 0.02
 """Ridge penalty: variance of the residual relative to that of a coefficient."""
-_FEWEST = 4
-"""Configurations that another workload must have run; fewer say nothing about a surface."""
 TRUST_IN_SHIPPED, TRUST_IN_OWN = 0.8, 0.9
 """Prior probability before the first run. On recorded jobs of the same kind more is better (regret after 3 runs .21 / .15 / .13
 at .5 / .9 / .97); on simulated jobs of other kinds .9 made the first five runs 20% more expensive than none, and was corrected
@@ -180,9 +178,9 @@ def values_of(run: Run, names: Sequence[str]) -> tuple[float, ...]:
 
 
 def _ridge(features: Floats, logs: Floats) -> Floats:
-    """Coefficients, shape (F,); the constant is not shrunk and then dropped. NaN with fewer measurements than _FEWEST."""
+    """Coefficients, shape (F,); the constant is not shrunk and then dropped. NaN where it would not be determined."""
     measured = np.isfinite(logs)
-    if measured.sum() < _FEWEST:
+    if measured.sum() <= features.shape[1]:
         return np.full(features.shape[1], np.nan)
     x, y = features[measured], logs[measured] - logs[measured].mean()
     penalty = _RIDGE * np.eye(x.shape[1])
