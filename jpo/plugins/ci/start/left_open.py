@@ -41,10 +41,7 @@ class Chosen:
 
 
 def decided(path: Path, settings: LoadedSettings, *, now: float) -> tuple[Workload, LoadedSettings, tuple[Chosen, ...]]:
-    """The workload, the settings with a line for each thing that config.ini leaves open, and those lines.
-
-    Raises UsageError: config.ini is invalid in another way.
-    """
+    """The workload, the settings with a line for each thing that config.ini leaves open, and those lines."""
     chosen: list[Chosen] = []
     while True:
         try:
