@@ -430,7 +430,7 @@ def claims(searches: Sequence[Search]) -> dict[str, bool]:
     return {
         f"time per model at most {LARGEST_RATIO}": interval(ratios(searches, "jpo", "seconds"))[0] <= LARGEST_RATIO,
         "8 of 10 runs bring a model": models >= FEWEST_MODELS * runs,
-        "no run of values that had brought a model was ended": not any(map(stopped_in_force, own)),
+        "no run of values that had produced a model was ended": not any(map(stopped_in_force, own)),
     }
 
 

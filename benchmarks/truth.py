@@ -87,7 +87,7 @@ print(time.time(), "well", file=stamps, sep="\\n")
 
 @dataclass(frozen=True)
 class Stamped:
-    """A run by its own stamps: seconds of training to its last sign, those of imports before, and whether it brought a model."""
+    """A run by its own stamps: seconds of training to its last sign, those of imports before, and whether it produced a model."""
 
     run_id: str
     fate: str

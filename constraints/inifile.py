@@ -227,7 +227,7 @@ def held_by(comment: str, today: datetime.date) -> str | None:
         except ValueError:
             over = False  # a date that cannot be read holds
         if not over:
-            return f"held in config.ini until {until}"
+            return f"frozen in config.ini until {until}"
     return None
 
 

@@ -195,7 +195,7 @@ def _limit(name: str, parameters: Mapping[str, object]) -> Limit:
     if limit.low > limit.high:
         raise ValueError(f"{place}: min = {limit.low:g} is above max = {limit.high:g}; swap them")
     if choices and not any(limit.low <= choice <= limit.high for choice in choices):
-        raise ValueError(f"{place} choices: none lies within {limit.low:g} to {limit.high:g}; change choices, min or max")
+        raise ValueError(f"{place} choices: none is within {limit.low:g} to {limit.high:g}; change choices, min or max")
     return limit
 
 

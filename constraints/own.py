@@ -103,7 +103,7 @@ def _within(limit: Limit, low: float | None, high: float | None, place: str, *, 
     low, high = -inf if low is None else low, inf if high is None else high
     made = replace(limit, low=low, high=high, whole=whole, key=key)
     if made.choices and not any(made.low <= choice <= made.high for choice in made.choices):
-        raise ValueError(f"{place} choices: none lies within {made.low:g} to {made.high:g}; change choices, min or max")
+        raise ValueError(f"{place} choices: none is within {made.low:g} to {made.high:g}; change choices, min or max")
     return made
 
 
@@ -136,12 +136,12 @@ def _words(value: object, place: str) -> tuple[str, ...]:
         if isinstance(item, bool):
             raise ValueError(f'{place}: {str(item).lower()} is not a word; write it in quotes, as config.ini has it, e.g. "True"')
         if not isinstance(item, str):
-            raise ValueError(f"{place}: {quoted(item)} is no word, and others are; write all of them in quotes")
+            raise ValueError(f"{place}: {quoted(item)} is not a word, but others are; write all of them in quotes")
         if len(item) > LONGEST or not WORD.fullmatch(item):
             remedy = f"write letters and . + - _ / : , @ ( ), digits and single blanks between, at most {LONGEST} characters"
-            raise ValueError(f"{place}: {quoted(item)} cannot stand in a config.ini as it is; {remedy}")
+            raise ValueError(f"{place}: {quoted(item)} cannot be written to a config.ini as it is; {remedy}")
         if value.count(item) > 1:
-            raise ValueError(f"{place}: {quoted(item)} is there twice; take one out")
+            raise ValueError(f"{place}: {quoted(item)} is listed twice; remove one")
     if len({float(Word(item)) for item in value}) < len(value):
         raise ValueError(f"{place}: JPO cannot tell two of them apart ({', '.join(value)}); take one out")
     return tuple(value)
@@ -184,7 +184,7 @@ def read_value(option: str, text: str, limit: Limit) -> float | str:
         remedy = "write it alike in both, as the training code reads it"
         raise ValueError(f"{option} = {quoted(said)} is the choice {quoted(meant[0])} of [parameters] but for its case; {remedy}")
     if len(said) > LONGEST or not said.isprintable():
-        raise ValueError(f"{option} = {quoted(said)} is no word; write e.g. {option} = {example(limit)}")
+        raise ValueError(f"{option} = {quoted(said)} is not a word; write e.g. {option} = {example(limit)}")
     return said
 
 

@@ -38,7 +38,7 @@ class Facts:
 
     def __post_init__(self) -> None:
         if unknown := {*self.next, *self.now} - {target.quantity for target in SLA.values()}:
-            raise ValueError(f"{min(unknown)} is no quantity that a target of [sla] bounds")
+            raise ValueError(f"{min(unknown)} is not a quantity that a target of [sla] can limit")
         forecasts = {f"{name}_{when}": value for when in ("next", "now") for name, value in getattr(self, when).items()}
         for name in ("gpu_memory_gib_now", "usd_per_hour_next", *forecasts):
             value = forecasts[name] if name in forecasts else getattr(self, name)

@@ -132,7 +132,7 @@ def settings_of(options: argparse.Namespace) -> Sequence[Path]:
     if options.limits_of is None:
         return tuple(options.limits)
     if not options.limits_of.is_file():
-        raise ValueError(f"--limits-of {options.limits_of}: is no file; name the config.ini that `jpo suggest` is given")
+        raise ValueError(f"--limits-of {options.limits_of}: is not a file; name the config.ini that `jpo suggest` is given")
     return files_for(options.limits_of, options.limits)
 
 

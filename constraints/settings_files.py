@@ -72,7 +72,7 @@ def tables_of(files: Sequence[Path]) -> Tables:
         try:
             _lay_over(tables, read_tables(path) or {})
         except RecursionError as error:
-            raise ValueError(f"{path}: holds tables of too many parts; see https://toml.io") from error
+            raise ValueError(f"{path}: contains tables of too many parts; see https://toml.io") from error
     return tables
 
 
@@ -121,4 +121,4 @@ def _refuse_endless_keys(text: str) -> None:
         head = dots if line.lstrip().startswith("[") else head
         steps += (head + dots + 1) * (dots + 1)
         if steps > MOST_STEPS:
-            raise ValueError(f"holds names of too many parts (line {at} has {dots} dots); see https://toml.io")
+            raise ValueError(f"contains names with too many parts (line {at} has {dots} dots); see https://toml.io")

@@ -47,7 +47,7 @@ def section_remedy(name: str) -> str:
     if parameter:
         return f"did you mean [parameters.{parameter}]?"
     if name.lower() in OF_PARAMETERS:
-        return "limits of parameters stand in [parameters], e.g. batch_size = { max = 512, max_change = 2 }"
+        return "limits of parameters belong in [parameters], e.g. batch_size = { max = 512, max_change = 2 }"
     return remedy(name, SECTIONS)
 
 

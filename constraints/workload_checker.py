@@ -46,7 +46,7 @@ def checker_from(tables: Mapping[str, object]) -> Checker | None:
     """The checker that jpo.toml names, or None.
 
     Raises:
-        ValueError: the command is not a list of texts with `{config}` in it, or the timeout is no duration.
+        ValueError: the command is not a list of texts with `{config}` in it, or the timeout is not a duration.
     """
     table = table_of(tables, "check", ("command", "timeout"))
     command = table.get("command")

@@ -5,7 +5,7 @@
         ...  log.epoch(epoch, train_loss=0.61, val_loss=0.42)  # and val_accuracy=0.93, f1=0.8 where they are measured
 
 One file, standard library only, Python 3.9 or newer: import it, or copy it. Wrong arguments raise ValueError; after that nothing
-raises: a failure is one warning, and training goes on. Settings (JPO_RUNLOG_DIR, JPO_METRICS_PORT ...): docs/reporting.md.
+raises: a failure is one warning, and training continues. Settings (JPO_RUNLOG_DIR, JPO_METRICS_PORT ...): docs/reporting.md.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ class RunLog:
             if what not in self._warned:
                 self._warned.add(what)
                 why = type(error).__name__, str(error)  # quoted: a gateway's answer may be anything
-                logger.warning("run %s: cannot %s (%s: %.200r); training goes on", self.run_id, what, *why)
+                logger.warning("run %s: cannot %s (%s: %.200r); training continues", self.run_id, what, *why)
 
 
 class _Server(socketserver.ThreadingTCPServer):

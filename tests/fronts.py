@@ -45,7 +45,7 @@ FRONT = Front(
     ),
     today=TODAY,
     suggested={**TODAY, "batch_size": 128.0},
-    because=Note("JPO-I604", "batch_size 128 was not run yet"),
+    because=Note("JPO-I604", "batch_size 128 has not been tried"),
     preferences={"time": {**TODAY, "batch_size": 128.0}},
     volumes=Volumes({TIME: 15840.0, COST: 9.9}, 8640 * 1.9, 40000.0, 8640 * 1.9),
     left_out={Unshown("failed"): 3},

@@ -91,7 +91,7 @@ def test_a_plugin_from_a_wheel_of_its_own_adds_a_command_a_table_and_an_engine(t
 
     assert jpo("night-shift").stdout == "the night shift begins at 23:00\n"
     assert "night_shift  night-shift: when nobody waits for a GPU" in jpo("--help").stdout
-    assert "besides JPO's own: night_shift" in jpo("doctor", "--offline").stdout
+    assert "in addition to JPO's own: night_shift" in jpo("doctor", "--offline").stdout
     assert "begins = 23" in jpo("config", "show").stdout
     done = jpo("run", "config.ini", "--run-id", "night-1", "--", "python", "train.py")
     assert "run night-1: ended well, and wrote no run log" in done.stderr

@@ -337,7 +337,7 @@ log.epoch(4, 0.2, 0.2)"""
     with train_in_a_process(tmp_path, body) as process:
         out, warnings = process.communicate(timeout=120)
     assert (process.returncode, int(out)) == (0, 10), "the disk was full in the middle of a row"
-    assert warnings.count("training goes on") == 1
+    assert warnings.count("training continues") == 1
     rows = re.findall(r"^[\d.]+,(\d),0,(\S+),", (tmp_path / "run-1.csv").read_text(), re.MULTILINE)
     assert rows == [("1", "0.5"), ("2", "0.4"), ("3", "0.3"), ("4", "0.2")]
 
@@ -482,7 +482,7 @@ def test_numbers_that_are_none_do_not_stop_the_training(
         log.batch(-5)
         log.epoch(1, nonsense, 0.5)  # type: ignore[arg-type]
         log.end("finished", converged=Ambiguous())  # type: ignore[arg-type]
-    assert "training goes on" in caplog.text
+    assert "training continues" in caplog.text
     assert (read_log(tmp_path / "run-1.csv").status, caplog.records[0].levelno) == ("failed", logging.WARNING)
 
 

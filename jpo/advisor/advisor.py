@@ -309,7 +309,7 @@ class Advisor:
                 self._others.append(entry)
             return
         if not isinstance(entry, tuple) or len(entry) not in (2, 3) or not isinstance(entry[-1], Outcome):
-            finding = f"holds {entry!r:.80}, which is no finished run"
+            finding = f"contains {entry!r:.80}, which is not a finished run"
             raise UsageError("history", finding, "give (parameters, Outcome) or (workload, parameters, Outcome)", code="JPO-E720")
         *workload, parameters, outcome = entry
         identity = identity_of(*workload) if workload else self._identity

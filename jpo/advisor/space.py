@@ -135,13 +135,13 @@ def _as_number(value: object) -> float | None:
 
 def _hashable(name: str, value: object) -> object:
     if not isinstance(value, Hashable):
-        raise _wrong(f"has {name} = {value!r:.80}, which is no single value", "give numbers or words")
+        raise _wrong(f"has {name} = {value!r:.80}, which is not a single value", "give numbers or words")
     return value
 
 
 def _mapping(place: str, given: object) -> Configuration:
     if not isinstance(given, Mapping):
-        raise UsageError(place, f"holds {given!r:.80}", "give a value per parameter, e.g. {'batch_size': 32}", code="JPO-E720")
+        raise UsageError(place, f"is {given!r:.80}", "give a value per parameter, e.g. {'batch_size': 32}", code="JPO-E720")
     return given
 
 

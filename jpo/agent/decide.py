@@ -5,7 +5,8 @@
     on      anything admissible, as a pipeline's nights the trial that is asked for
 
 A released policy decides, or the one the user named, else the belief rule; the answer says who. What is likely to be better
-and the trial that may gain most are held against each other by what they may gain. Nothing is drawn: the same arguments give the
+and the trial with the largest possible gain are
+compared by it. Nothing is drawn: the same arguments give the
 same answer, and what a draw tries next to the favourite was measured to cost more than it teaches.
 
 Source of `safe`: Wu et al., "Conservative Bandits", ICML 2016 (explore only what keeps the total near that of always keeping).
@@ -104,7 +105,7 @@ def in_search(problem: Problem, values: SearchValues) -> Decision:
 
 def chosen(problem: Problem, pick: Pick) -> tuple[int, str]:
     """The row that is run next, and the rule that chose it: what the decider likes best of today's values, improvements and
-    returns, or the trial that may gain most, whichever may gain more.
+    returns, or the trial with the largest possible gain, whichever may gain more.
     """
     rows, acquisition, now = weighed(problem), problem.acquisition, problem.candidates.current
     likely, trials = least_loss_among_equals(problem, rows, pick(rows)), problem.allowed & ~rows
@@ -114,7 +115,7 @@ def chosen(problem: Problem, pick: Pick) -> tuple[int, str]:
     gain = acquisition.improvement if promise is None else np.where(promise.lowering, promise.gain, 0.0)
     saved = max(1 - acquisition.expected[likely] / acquisition.expected[now], gain[likely])
     trial = least_loss_among_equals(problem, trials, least(-gain, trials))
-    return (likely, BEST) if likely != now and saved >= gain[trial] else (trial, "the trial that may gain most")
+    return (likely, BEST) if likely != now and saved >= gain[trial] else (trial, "the trial with the largest possible gain")
 
 
 def _confidence(problem: Problem, choice: int) -> float:

@@ -200,7 +200,7 @@ def load_policy(source: bytes | Path = SHIPPED, shapes: Shapes = SHAPES) -> Poli
         raise StoreError(place, "was made for another version of the agent", REMEDY, code="JPO-E602")
     weights = [{name: tensors[f"{i}.{name}"].astype(np.float32, copy=False) for name in shapes} for i in range(members)]
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
-        raise StoreError(place, "holds weights that are not finite", REMEDY, code="JPO-E602")
+        raise StoreError(place, "contains weights that are not finite", REMEDY, code="JPO-E602")
     released, card = header.get("released"), header.get("card")
     if not isinstance(released, list) or not isinstance(card, dict):
         raise StoreError(place, "does not say whether it was released", REMEDY, code="JPO-E602")

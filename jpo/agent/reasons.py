@@ -24,10 +24,10 @@ OF_THE_MOMENT = (TOO_LATE, TOO_MUCH, NEAR_A_MISS, NO_WAY_BACK)
 def without_evidence(runs_finished: int) -> Note:
     """Reason why nothing can be said before the first run that ended well."""
     if not runs_finished:
-        sentence = "no finished run of this workload is known yet; one run with today's values is needed as reference"
+        sentence = "no finished run of this workload is known yet: JPO needs one run with today's values as a reference"
         return Note("JPO-I601", sentence)
     who = "the only finished run" if runs_finished == 1 else f"each of {runs_finished} finished runs"
-    return Note("JPO-I610", f"{who} failed, or does not say how long it took; one that ended well is needed as reference")
+    return Note("JPO-I610", f"{who} failed or does not say how long it took: JPO needs one that ended well as a reference")
 
 
 def out_of_failure(problem: Problem, choice: int) -> tuple[Note, ...]:
@@ -36,9 +36,9 @@ def out_of_failure(problem: Problem, choice: int) -> tuple[Note, ...]:
     now = candidates.current
     never = f"failed {numbers.times(int(belief.failures[now]))} and never ended well"
     often = failing.words(belief, now) if problem.comparison.leaves_today else never
-    finding = f"today's values {often}, and nothing that ended well is within one step"
+    finding = f"today's values {often}, and no values that ended well are within one step"
     chance = numbers.chance(float(belief.p_fail[choice]))
-    nearest = f"{name_of(candidates, choice)} comes nearest to it and fails with a chance of {chance}"
+    nearest = f"{name_of(candidates, choice)} comes nearest to them and fails with a chance of {chance}"
     code = failing.CODE if problem.comparison.leaves_today else "JPO-W617"
     return (Note(code, f"{finding}; {nearest}"), *interval_warnings(problem.comparison.calibration.interval_factor))
 
@@ -82,7 +82,7 @@ def _promise(problem: Problem, choice: int) -> Iterator[Note]:
 def _failing(problem: Problem) -> Iterator[Note]:
     """That today's values fail more often than chance would have it, and whether there is a way back."""
     if problem.comparison.leaves_today:
-        nothing = "" if problem.comparison.ways_back.any() else "; nothing that ended well may be gone back to"
+        nothing = "" if problem.comparison.ways_back.any() else "; no values that ended well may be restored"
         yield Note(failing.CODE, f"today's configuration {failing.words(problem.belief, problem.candidates.current)}{nothing}")
 
 
@@ -94,24 +94,24 @@ def _choice(problem: Problem, choice: int, by: str) -> Iterator[Note]:
     if kind == "kept":
         yield from _settled(problem)
         if by in ("belief", "sac"):
-            better = "to be better than today's values" if by == "belief" else "to pay off"
-            yield Note("JPO-I602", f"nothing that may be tried is expected {better}")
+            better = "to beat today's values" if by == "belief" else "to pay off"
+            yield Note("JPO-I602", f"no setting that may be tried is expected {better}")
         else:  # what it likes need not be what is expected
-            yield Note("JPO-I602", f"policy {by} likes nothing that may be tried better than today's values")
+            yield Note("JPO-I602", f"policy {by} prefers today's values to everything that may be tried")
     elif problem.belief.tried[choice]:
-        yield Note("JPO-I603", f"{name}, all else as now, {measured(problem, choice)}{way}")
+        yield Note("JPO-I603", f"{name} (all else as today) {measured(problem, choice)}{way}")
     else:
         values, tried = problem.candidates.values, problem.belief.tried
         (changed,) = np.nonzero(values[choice] != values[problem.candidates.current])
         value_ran = len(changed) == 1 and (values[tried, changed[0]] == values[choice, changed[0]]).any()
         company = " with the other values of today" if value_ran else ""
-        yield Note("JPO-I604", f"{name} was not run yet{company}{way}")
+        yield Note("JPO-I604", f"{name} has not been tried{company}{way}")
         if problem.leeway.exploration_runs_left:
-            yield Note("JPO-I626", "it is tried because you asked for trials: it is the most informative of what is left")
+            yield Note("JPO-I626", "you asked for trials, and this is the most informative one left")
         models, floor = models_of(problem.candidates), problem.comparison.quality_floor
         other_model = models[choice] != models[problem.candidates.current]
         if floor is not None and problem.belief.val_loss is None and other_model:
-            yield Note("JPO-W628", "no run has measured a validation loss: whether it is kept is not known")
+            yield Note("JPO-W628", "no run has measured a validation loss, so JPO cannot tell whether it stays as good")
 
 
 def _settled(problem: Problem) -> Iterator[Note]:
@@ -121,7 +121,7 @@ def _settled(problem: Problem) -> Iterator[Note]:
     if problem.leeway.exploration_runs_left and exploration.asked_for is None:
         yield Note("JPO-I627", f"everything that may be tried has been tried ({tried} of {among})")
     elif problem.boldness.explore == "safe" and exploration.settled:
-        yield Note("JPO-I625", f"settled: {tried} of {among} configurations were tried, and nothing else is likely to be better")
+        yield Note("JPO-I625", f"settled: {tried} of {among} configurations have been tried, and no other is likely to be better")
 
 
 def _unconfirmed(problem: Problem, choice: int) -> Iterator[Note]:
@@ -133,20 +133,20 @@ def _unconfirmed(problem: Problem, choice: int) -> Iterator[Note]:
     second = least(acquisition.expected, others)
     better = acquisition.expected[choice] < acquisition.expected[second]
     if better and not clearly_better(belief, acquisition.mean, choice, second):
-        unconfirmed = f"that it is better than {name_of(candidates, second)} is to be confirmed"
+        unconfirmed = f"a second run has to confirm that it beats {name_of(candidates, second)}"
         yield Note("JPO-I613", f"{name_of(candidates, choice)} has one run so far; {unconfirmed}")
 
 
 def _todays_reasons(problem: Problem) -> Iterator[Note]:
     now = problem.candidates.current
     if problem.belief.runs[now] == 0:
-        yield Note("JPO-W612", "today's values were not run yet: what is expected of them rests on runs of other ones")
+        yield Note("JPO-W612", "today's values have not been tried: their forecast rests on runs with other values")
     if not problem.candidates.admissible[now]:
         lost = [hold for hold in problem.holds if hold.rows[now] and hold.code != failing.CODE]
         yield from (Note(hold.code, f"today's configuration {hold.why}") for hold in lost)
         if not lost and not problem.comparison.leaves_today:
             library = not problem.boldness.nightly  # where there is no SLA
-            yield Note("JPO-W609", f"today's values {'lie outside the space' if library else 'are expected to break the SLA'}")
+            yield Note("JPO-W609", f"today's values {'are outside the space' if library else 'are expected to break the SLA'}")
 
 
 def _held(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:
@@ -172,15 +172,15 @@ def _guard(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:
     left, kind = problem.leeway.budget_left, problem.exploration.kind(choice)
     if problem.boldness.explore == "off":
         if kind == "kept":
-            yield Note("JPO-I607", "exploring is off: only measured values are considered")
+            yield Note("JPO-I607", "explore is off: only measured values are considered")
         return
     if problem.leeway.overspent and problem.boldness.explore == "safe" and kind != "trial":
         lost = f"the last suggestions cost {_runs(problem.boldness.budget - left)} of today's configuration more than keeping it"
-        yield Note("JPO-W606", f"{lost}, and {problem.boldness.budget:g} is allowed; nothing is tried for now")
+        yield Note("JPO-W606", f"{lost}, and the budget is {problem.boldness.budget:g}, so nothing is tried for now")
     elif favourite != choice:
         yield from _held_back(problem, favourite)
     if kind == "trial" and problem.boldness.explore == "safe" and left >= 0:
-        yield Note("JPO-I615", f"trials may still cost {_runs(left)} of today's configuration")
+        yield Note("JPO-I615", f"exploration budget left: {_runs(left)} of today's configuration")
 
 
 def _held_back(problem: Problem, favourite: int) -> Iterator[Note]:
@@ -196,29 +196,29 @@ def _held_back(problem: Problem, favourite: int) -> Iterator[Note]:
         keeps = f"is better than today and keeps the {qualities.name_of(problem.belief.quality)}"
         least_chance = f"[agent] min_confidence is {numbers.percent(problem.boldness.min_confidence)}"
         chance = numbers.chance(float(comparison.p_better[favourite]))
-        yield Note(rule.code, f"{looks} the chance that it {keeps} is {chance}; {least_chance}")
+        yield Note(rule.code, f"{looks} the chance that it {keeps} is only {chance} ({least_chance})")
     elif rule.code == "JPO-I672":
         made, earned = problem.leeway.trials_made, problem.leeway.trials_earned
-        yield Note(rule.code, f"{looks} {made} of the {earned:.1f} trials that the last runs earned are made")
+        yield Note(rule.code, f"{looks} {made} of the {earned:.1f} trials allowed so far have been made")
     elif rule.code == "JPO-I673":
         yield Note(
-            rule.code, f"{looks} it asks for more than any run had; batch and rate are tried first, or it gains too little"
+            rule.code, f"{looks} it asks for more than any run had: JPO tries batch and rate first, or the gain is too small"
         )
     elif rule.code == "JPO-I608":
         safe = f"it ends well and costs no more than a tenth more: {numbers.chance(float(comparison.p_safe[favourite]))}"
         expected = numbers.change(math.exp(float(problem.exploration.expected_log[favourite])))
-        yield Note(rule.code, f"{looks} it is too much of a risk: expected {expected} tonight; chance that {safe}")
+        yield Note(rule.code, f"{looks} it is too risky: expected {expected} for the next run; chance that {safe}")
 
 
 def interval_warnings(interval_factor: float) -> tuple[Note, ...]:
     """Reason where the calibration watch widened the intervals of durations."""
-    return _widened("JPO-W616", "too few of the last runs took as long as forecast: their intervals and risks", interval_factor)
+    return _widened("JPO-W616", "too few of the last runs took as long as forecast; their intervals and risks", interval_factor)
 
 
 def loss_interval_warnings(interval_factor: float, judged: Quality = VAL_LOSS) -> tuple[Note, ...]:
     """Reason where it widened the intervals of validation losses, or of what runs are judged by instead."""
     several = "validation losses" if judged == VAL_LOSS else f"values of {qualities.name_of(judged)}"
-    return _widened("JPO-W816", f"too few of the last {several} were within their intervals, which", interval_factor)
+    return _widened("JPO-W816", f"too few of the last {several} were within their intervals; these", interval_factor)
 
 
 def _widened(code: str, finding: str, interval_factor: float) -> tuple[Note, ...]:
@@ -229,7 +229,7 @@ def measured(problem: Problem, row: int) -> str:
     """Account of a configuration that was run: how it went."""
     belief = problem.belief
     runs, failures, stopped = int(belief.runs[row]), int(belief.failures[row]), int(belief.stopped[row])
-    counts = (("was run", runs), ("failed", failures), ("was stopped", stopped))
+    counts = (("ended well", runs), ("failed", failures), ("was stopped", stopped))
     return " and ".join(f"{how} {numbers.times(n)}" for how, n in counts if n)
 
 

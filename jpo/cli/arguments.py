@@ -110,7 +110,7 @@ def duration(option: str, text: str) -> float:
 
     found = seconds_or_nan(text)
     if not 0 < found < math.inf:
-        raise UsageError(option, f"{text!r:.80} is no duration", f"write e.g. {option} 6h", code="JPO-E305")
+        raise UsageError(option, f"{text!r:.80} is not a duration", f"write e.g. {option} 6h", code="JPO-E305")
     return found
 
 
@@ -129,7 +129,7 @@ def targets_for_once(deadline: str | None, max_cost: str | None, settings: Loade
     from jpo.project.prices import currency_of
 
     return {
-        "time_max": None if deadline is None else f"{seconds_until('--deadline', deadline, now):f}",  # 1e+17 is no duration
+        "time_max": None if deadline is None else f"{seconds_until('--deadline', deadline, now):f}",  # 1e+17 is not a duration
         "cost_max": None if max_cost is None else usd_of_text(max_cost, currency_of(settings), option="--max-cost"),
     }
 

@@ -49,7 +49,7 @@ def show(given: Path | None, output: Output, limit: int | None, toml: Path | Non
 
 
 @audit.command()
-@click.option("--anchor", is_flag=True, help="Print the head alone, to be noted outside the store.")
+@click.option("--anchor", is_flag=True, help="Print only the head, to be noted outside the store.")
 @click.option("--head", metavar="ANCHOR", help="An anchor noted earlier: it must still be in the log.")
 @job_options
 def verify(given: Path | None, head: str | None, toml: Path | None, *, anchor: bool) -> None:

@@ -164,7 +164,7 @@ def save_together(folder: Path, texts: Mapping[str, str]) -> None:
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise UsageError(str(folder), f"is no folder for files ({error.strerror})", ELSEWHERE, code="JPO-E307") from error
+        raise UsageError(str(folder), f"is not a folder for files ({error.strerror})", ELSEWHERE, code="JPO-E307") from error
     with ExitStack() as replaced:
         for name, text in texts.items():
             new = replaced.enter_context(whole(folder / name, remedy="name another folder"))

@@ -22,9 +22,7 @@ START_SECONDS = 1.0
 
 @click.command()
 @click.option("--rebuild", is_flag=True, help="Forget what this workload taught, and learn from all runs with a new agent.")
-@click.option(
-    "--budget", metavar="DURATION", help="How long it takes at most, the test included; default: 30s, with --rebuild no end."
-)
+@click.option("--budget", metavar="DURATION", help="Time limit, the test included; default: 30s, with --rebuild none.")
 @click.option("--pretrain", type=FILE, metavar="FILE", help="Train a new policy in the simulator and write it to FILE.")
 @click.option("--policy", type=click.Choice(TRAINED), help="With --pretrain: which policy; default: sac.")
 @click.option("--jobs", type=click.IntRange(10), help="With --pretrain: simulated jobs per agent; default: as shipped.")

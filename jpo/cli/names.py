@@ -29,7 +29,7 @@ def values_given(option: str, given: Sequence[str], config: Path, settings: Load
         term = meant.term if meant else name
         if term in values:
             raise UsageError(
-                option, f"{name} means {term}, of which another value is given, too", "set one of them", code="JPO-E305"
+                option, f"{name} means {term}, and another value is given for it", "set one of them", code="JPO-E305"
             )
         values[term] = said
     return values

@@ -20,7 +20,7 @@ STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
 @click.command()
 @config_and_run
 @click.option("--csv", "logs", type=FILE, multiple=True, metavar="FILE", help="CSV log of a finished run; may be repeated.")
-@click.option("--follow", is_flag=True, help="Wait until the run of the one --csv FILE is over, showing how it goes.")
+@click.option("--follow", is_flag=True, help="Wait until the run of the one --csv FILE is over, and show its progress.")
 @click.option(
     "--metric", "metrics", multiple=True, metavar="NAME=VALUE", help="Outcome of RUN, e.g. val_accuracy=0.93; may be repeated."
 )
@@ -29,7 +29,7 @@ STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
     "params",
     multiple=True,
     metavar="NAME=VALUE",
-    help="What RUN ran with where config.ini says otherwise; may be repeated.",
+    help="Value that RUN used where config.ini differs; may be repeated.",
 )
 @click.option("--status", type=click.Choice(STATUSES), help="How RUN ended; with --metric, by default: succeeded.")
 @for_option

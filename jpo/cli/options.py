@@ -25,7 +25,7 @@ def path(text: str) -> Path:
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         pass  # whoever reads or writes it says so
     except (OSError, ValueError) as error:
-        finding = f"is no name that a file can have ({getattr(error, 'strerror', None) or error})"
+        finding = f"is not a name that a file can have ({getattr(error, 'strerror', None) or error})"
         raise UsageError(f"{text!r:.80}", finding, "check the path", code="JPO-E309") from error
     return found
 
@@ -122,7 +122,7 @@ settings_options = options(toml_option, verbose_option)
 def network_options(function: F) -> F:
     """--offline, --prometheus-url, --timeout and --since, as the argument `network`."""
     return options(
-        shared("--offline", is_flag=True, help="Ask no server for runs; the store and CSV logs alone."),
+        shared("--offline", is_flag=True, help="Ask no server for runs; use only the store and CSV logs."),
         shared("--prometheus-url", metavar="URL", help="Prometheus to ask for finished runs."),
         shared("--timeout", metavar="DURATION", help="Deadline for all requests to servers, e.g. 10s."),
         shared("--since", metavar="DURATION", help="How far back to ask at first contact, e.g. 90d."),
@@ -133,7 +133,7 @@ def output_options(*forms: str, files: bool = False) -> Callable[[F], F]:
     """-o/--format, --output-file where `files`, and --no-color, as the argument `output`; the first form is the default."""
     choice = click.option("-o", "--format", "form", type=click.Choice(forms), default=forms[0], show_default=True)
     file = click.option(
-        "--output-file", "files", type=FILE, multiple=True, help="Write it there too; .json, .md and .html choose their form."
+        "--output-file", "files", type=FILE, multiple=True, help="Also write it to this file: .json, .md or .html."
     )
 
     def record(form: str, no_color: bool, files: tuple[Path, ...] = ()) -> Output:

@@ -116,7 +116,7 @@ def can_be_kept(files: Sequence[Path]) -> None:
     """
     for index, file in enumerate(files):
         if {file.name.lower(), Path(os.path.realpath(file)).name.lower()} & set(NAMES_OF_SETTINGS):
-            finding = "is no place for a result: JPO reads what has this name"
+            finding = "is not a place for a result: JPO reads files of this name"
             raise UsageError(str(file), finding, "name another one", code="JPO-E307")
         refuse_unwritable(file)
         kept = file.is_file() or not file.exists()  # what is written to /dev/null or a pipe replaces nothing

@@ -17,13 +17,13 @@ from jpo.errors import UsageError
 
 
 @click.command()
-@click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help="What if this value were another; may be repeated.")
+@click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help="Forecast with this value instead; may be repeated.")
 @click.option("--vary", "varied", multiple=True, metavar="NAME=V,V,...", help="A row for each value, e.g. gpus=1,2,4,8.")
-@click.option("--spot", is_flag=True, help="On spot prices, too.")
+@click.option("--spot", is_flag=True, help="Also on spot prices.")
 @click.option("--trials", type=FILE, multiple=True, metavar="LOG", help="CSV log of a small trial; may be repeated.")
 @click.option("--fraction", type=float, help="Share of the data in trials whose log has no `# data_fraction=`; default: all.")
-@click.option("--deadline", metavar="WHEN", help="The cheapest that is done by then: 6h, or 2026-11-22T06:00Z.")
-@click.option("--max-cost", metavar="AMOUNT", help="The fastest that costs no more, in USD, or e.g. 20EUR.")
+@click.option("--deadline", metavar="WHEN", help="Find the cheapest that is done by then: 6h, or 2026-11-22T06:00Z.")
+@click.option("--max-cost", metavar="AMOUNT", help="Find the fastest that costs no more, in USD, or e.g. 20EUR.")
 @output_options(*READABLE, files=True)
 @options(seed_option, job_options)
 def predict(

@@ -33,11 +33,11 @@ WOULD_CHANGE = 10
 @click.option(
     "--prefer", metavar="PREFERENCE", help="time, cost, efficiency, balanced, one of [preferences], or e.g. time=0.3,cost=0.7."
 )
-@click.option("--deadline", metavar="WHEN", help="Done by then, instead of [sla] time_max: 6h, or 2026-11-22T06:00Z.")
-@click.option("--max-cost", metavar="AMOUNT", help="Instead of [sla] cost_max: in USD, or e.g. 20EUR.")
-@click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: safe.")
+@click.option("--deadline", metavar="WHEN", help="Deadline of the run, instead of [sla] time_max: 6h, or 2026-11-22T06:00Z.")
+@click.option("--max-cost", metavar="AMOUNT", help="Cost limit, instead of [sla] cost_max: in USD, or e.g. 20EUR.")
+@click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How much to explore; default: safe.")
 @click.option(
-    "--in-force", type=FILE, metavar="FILE", help="Write what was in force before to this file, for `python -m constraints`."
+    "--in-force", type=FILE, metavar="FILE", help="Write the previous values to this file, for `python -m constraints`."
 )
 @click.option("--no-learn", is_flag=True, help="Do not update the agent afterwards.")
 @seed_option

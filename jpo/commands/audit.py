@@ -73,7 +73,7 @@ def verify_log(settings: LoadedSettings, *, head: str | None, anchor: bool) -> l
         sentences = open_ends(store, content_now) if chain.ok and not anchor else ()
     place = settings.store_place
     if not chain.records:
-        raise StoreError(place, "holds no audit log", "check the path; a log that is gone proves nothing", code="JPO-E504")
+        raise StoreError(place, "contains no audit log", "check the path; a log that is gone proves nothing", code="JPO-E504")
     if not chain.ok:
         remedy = "restore the store from a backup; what follows this record cannot be trusted"
         raise StoreError(place, f"audit log: {chain.reason}", remedy, code="JPO-E511")
@@ -94,7 +94,7 @@ def noted(text: str) -> tuple[int | None, str]:
     lines = text.strip().split("\n")
     match = re.fullmatch(rf"(?:{ANCHOR}:)?\s*(?:(\d{{1,18}})\s+)?([0-9a-f]{{64}})", lines[-1].strip(), re.IGNORECASE)
     if not match:
-        finding = f"{quoted(text)} is no head of an audit log"
+        finding = f"{quoted(text)} is not the head of an audit log"
         raise UsageError("--head", finding, "give what `jpo audit verify --anchor` printed", code="JPO-E520")
     return (int(match[1]) if match[1] else None), match[2].lower()
 

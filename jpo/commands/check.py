@@ -73,7 +73,7 @@ def unrecognised(workload: Workload) -> Iterator[Note]:
     for key, line, text in workload.others:
         meant = looks_like(key.rpartition(".")[2].lower())
         if meant == "gradient_accumulation_steps" and not COUNT.fullmatch(text):
-            sentence = f"{key} = {text} (line {line}) is no whole number from 1 on, and is taken for 1 where it counts"
+            sentence = f"{key} = {text} (line {line}) is not a whole number of at least 1, so JPO takes it as 1"
             yield Note("JPO-I213", sentence)
         elif meant and meant not in known and re.match(r"[+-]?[.0-9]", text):
             entry = f'[parameters] {meant} = {{ key = "{key}" }}'

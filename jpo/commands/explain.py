@@ -103,7 +103,7 @@ def newest(job: ProjectStore, identity: Identity | None = None) -> Suggestion:
     """The suggestion made last, of one workload or of all."""
     suggestions = job.store.suggestions_of(identity, limit=1)
     if not suggestions:
-        finding = f"holds no suggestion{f' for {identity}' if identity else ''}"
+        finding = f"contains no suggestion{f' for {identity}' if identity else ''}"
         raise UsageError(job.place, finding, "run `jpo suggest config.ini` first", code="JPO-E507")
     return suggestions[0]
 
@@ -133,8 +133,8 @@ def standing(
     """
     became = [in_words(event, content_now) for event in unsettled] or _written(suggestion, events)
     badly = sum(not run.ended_well for run in followers)
-    followed = f"followed by {numbers.counted(len(followers), 'run')}{f', {badly} of them not well' if badly else ''}"
-    return (*became, *_since(suggestion, effective), followed if followers else "no finished run followed it yet")
+    followed = f"followed by {numbers.counted(len(followers), 'run')}{f', {badly} did not end well' if badly else ''}"
+    return (*became, *_since(suggestion, effective), followed if followers else "no run has finished since")
 
 
 def _written(suggestion: Suggestion, events: Sequence[AuditRecord]) -> list[str]:
@@ -145,7 +145,7 @@ def _written(suggestion: Suggestion, events: Sequence[AuditRecord]) -> list[str]
     if "written" in kinds:
         return [f"written into {kinds['written'].data.get('config')} on {numbers.moment(kinds['written'].at)} UTC"]
     kept = suggestion.status == "kept"
-    return ["nothing was to be written: today's values were kept" if kept else "that it was written is not on record"]
+    return ["nothing to write: today's values were kept" if kept else "there is no record that it was written"]
 
 
 def _since(suggestion: Suggestion, effective: Sequence[Suggestion]) -> list[str]:
@@ -160,7 +160,7 @@ def _since(suggestion: Suggestion, effective: Sequence[Suggestion]) -> list[str]
     newer = [
         made.suggestion_id for made in later if made.changes and not made.decision.undoes and made.suggestion_id not in undone
     ]
-    return [f"superseded by suggestion {newer[-1]}" if newer else "no later change of JPO is in force"]
+    return [f"superseded by suggestion {newer[-1]}" if newer else "JPO has changed nothing since"]
 
 
 def undone_by(made: Sequence[Suggestion]) -> dict[str, str]:

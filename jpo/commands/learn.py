@@ -154,13 +154,13 @@ def tested_line(store: Store, request: Request, options: LearnOptions, track: Tr
             result = release_if_passed(store, track, now=options.now, until=options.until, anew=options.rebuild)
             if isinstance(result, Candidate):
                 played = f"{len(result.played)} of at most {len(result.seeds)} simulated jobs played"
-                said = f"{played}, goes on with the next `jpo learn`"
+                said = f"{played}, to be continued by the next `jpo learn`"
             else:
                 said = how_it_ended(result)
         except StoreError as error:
             if error.code != MEANWHILE:
                 raise
-            said = "another process went on with it meanwhile"
+            said = "another process continued it meanwhile"
     return f"release test: {said}; {who_decides(store, request)}"
 
 
@@ -175,7 +175,7 @@ def how_it_ended(test: ReleaseTest) -> str:
 def who_decides(store: Store, request: Request) -> str:
     """Who decides the next suggestions."""
     if request.policy not in LEARNING:
-        return f"[agent] policy = {request.policy} decides, whatever is learnt"
+        return f"[agent] policy = {request.policy} decides, no matter what is learnt"
     policy = policy_for(store, request.boldness.explore, request.policy)
     if policy is None or not policy.released:
         return "the belief rule decides, which needs no learning"
@@ -185,7 +185,7 @@ def who_decides(store: Store, request: Request) -> str:
 
 def verdicts(test: ReleaseTest) -> list[str]:
     """Lines about a release test: mean cost per run of policy / belief rule on the same jobs, pooled and by situation."""
-    word = "passed, the policy decides" if test.released else "not passed, who decided before still does"
+    word = "passed, the policy decides" if test.released else "not passed; the previous policy still decides"
     pooled = test.pooled
     harm = f"harm {percent_in_words(pooled.harm)}, of the belief rule {percent_in_words(pooled.rule_harm)}"
     lines = [f"release test: {word}; on {pooled.jobs} simulated jobs; {ratio(pooled)}; {harm}"]
@@ -203,7 +203,7 @@ def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: 
     SAC is saved in `path`.part after each stage; called again, it goes on from there.
     """
     if path.suffix != ".safetensors":
-        raise UsageError(str(path), "is no name for weights", "name a file that ends in .safetensors", code="JPO-E307")
+        raise UsageError(str(path), "is not a name for weights", "name a file that ends in .safetensors", code="JPO-E307")
     continual.load_torch()
     from jpo.learning.pretraining import pretrain as train
 
@@ -220,7 +220,7 @@ def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: 
         part.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another file", code="JPO-E307") from error
-    lines = [f"going on from {part}"] if begun else []
+    lines = [f"continuing from {part}"] if begun else []
     return [*lines, f"{path}: {len(file)} bytes", *(verdicts(test) if test else ())]
 
 

@@ -41,7 +41,7 @@ def seconds_back(again: str, *, offline: bool, alone: bool) -> float:
     """The seconds that --again means; it asks a server, so neither --offline nor a run or log goes with it."""
     back = seconds_or_nan(again)
     if not 0 < back < math.inf:
-        raise UsageError("--again", f"{again!r:.80} is no time to look back", "write e.g. --again 30d", code="JPO-E306")
+        raise UsageError("--again", f"{again!r:.80} is not a time to look back", "write e.g. --again 30d", code="JPO-E306")
     if offline or not alone:
         raise UsageError("--again", "asks the server, and nothing else", "leave --offline, --csv and RUN out", code="JPO-E306")
     return back

@@ -52,7 +52,7 @@ def named(objectives: str, known: Sequence[str]) -> tuple[str, ...]:
     names = tuple(name.strip() for name in objectives.split(","))
     remedy = f"name two to four of {', '.join(known)}, e.g. --objectives time,cost"
     if unknown := [name for name in names if name not in known]:
-        raise UsageError("--objectives", f"{unknown[0]!r:.80} is no objective", remedy, code="JPO-E831")
+        raise UsageError("--objectives", f"{unknown[0]!r:.80} is not an objective", remedy, code="JPO-E831")
     if len(set(names)) != len(names) or len(names) < 2:
         raise UsageError("--objectives", f"{objectives!r:.80} does not name two to four different ones", remedy, code="JPO-E831")
     return names

@@ -46,7 +46,7 @@ def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, n
     wanted = [family.strip() for family in families if family.strip()]
     odd = [family for family in wanted if not re.fullmatch(r"[a-z0-9-]+", family)]
     if odd or not wanted:
-        finding = f"{odd[0]!r:.40} is no family of instances" if odd else "names no family"
+        finding = f"{odd[0]!r:.40} is not a family of instances" if odd else "names no family"
         raise UsageError("--families", finding, "write e.g. --families g5,p4d", code="JPO-E808")
     refuse_other_files(file)
     offers = read_offers(region, wanted, seconds=limit_of(timeout), now=now)
@@ -66,7 +66,7 @@ def limit_of(timeout: str) -> float:
     except ValueError as error:
         raise UsageError("--timeout", str(error), code="JPO-E808") from error
     if not 0 < limit <= MOST_SECONDS:
-        raise UsageError("--timeout", f"{timeout!r:.40} is no time to wait", "write e.g. 60s, at most 1h", code="JPO-E808")
+        raise UsageError("--timeout", f"{timeout!r:.40} is not a time to wait", "write e.g. 60s, at most 1h", code="JPO-E808")
     return limit
 
 
@@ -80,5 +80,5 @@ def refuse_other_files(file: Path) -> None:
 
 
 def _no_catalogue(file: Path, why: str) -> UsageError:
-    finding = f"exists and is no catalogue ({why})"
+    finding = f"exists and is not a catalogue ({why})"
     return UsageError(str(file), finding, "name another file, or remove it", code="JPO-E808")

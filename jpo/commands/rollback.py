@@ -115,7 +115,7 @@ def reasons(store: Store, workload: Workload, undone: Undo, options: RollbackOpt
     """What is undone, what had been expected of it and what came."""
     moved = tuple(moved_on(workload, undone))
     if moved and not options.force:
-        raise ConflictError(str(workload.path), "; ".join(moved), "--force restores it all the same", code="JPO-E843")
+        raise ConflictError(str(workload.path), "; ".join(moved), "--force restores it anyway", code="JPO-E843")
     changes = [suggestion for suggestion in undone.undone if suggestion.decision.decided_by != "rollback"] or undone.undone
     already = all(p.text == undone.texts[p.name] for p in workload.parameters if p.name in undone.texts)
     come = "are there already" if already else "come back"
@@ -124,7 +124,7 @@ def reasons(store: Store, workload: Workload, undone: Undo, options: RollbackOpt
     for suggestion in changes[: -NEWEST - 1 : -1]:
         yield Note("JPO-I844", in_words(suggestion, store.runs_following(suggestion.suggestion_id)[-NEWEST:]))
     for change in moved:
-        yield Note("JPO-W841", f"{change}; it is replaced all the same")
+        yield Note("JPO-W841", f"{change}; it is replaced anyway")
     until = pinned_until(options)
     if until is not None:
         keys = ", ".join(p.key for p in workload.parameters if p.name in undone.texts)
@@ -137,7 +137,7 @@ def moved_on(workload: Workload, undone: Undo) -> Iterator[str]:
     for name, first in undone.first.items():
         place, last, now = str(workload.path), undone.last[name], parameters.get(name)
         if now is None:
-            finding = f"{first.key} is gone, or is no number any more"
+            finding = f"{first.key} is gone or is no longer a number"
             raise EditError(place, finding, f"write {first.key} = {first.old_text} by hand", code="JPO-E844")
         same_kind = now.key == first.key if now.counted else equal(meaning(now, first.old_text), first.old)
         if not same_kind:

@@ -104,7 +104,7 @@ def gpus_now(environ: Mapping[str, str]) -> Iterator[str]:
 def suggest(config: Path, settings: LoadedSettings, *, share: float, now: float) -> SlaProposal:
     """Lines for [sla] that this share of runs like the last ones would keep, each promise by itself."""
     if not 0.5 <= share < 1:  # click lets nan pass
-        raise UsageError("--keep", f"{share} is no share of runs", "write e.g. 0.95", code="JPO-E305")
+        raise UsageError("--keep", f"{share} is not a share of runs", "write e.g. 0.95", code="JPO-E305")
     with open_project(config, settings, now=now, read_only=True, judges=False) as job:
         workload, known = job.workload, collect(job)
         whole = as_known(job, known.runs)

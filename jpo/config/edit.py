@@ -73,7 +73,7 @@ def _wanted(options: Iterable[IniOption], edits: Sequence[Edit], place: str, cod
         try:
             edit.new_text.encode(codec)
         except UnicodeEncodeError as error:
-            finding = f"the file is not UTF-8, and {quoted(edit.new_text)} has letters that it cannot hold"
+            finding = f"the file is not UTF-8, and {quoted(edit.new_text)} has letters that it cannot represent"
             raise EditError(here, finding, "save it as UTF-8", code="JPO-E221") from error
         wanted[option] = edit.new_text
     return wanted

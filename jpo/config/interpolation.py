@@ -149,7 +149,7 @@ class Interpolation:
             raise self._broken(asked, finding, f"add {quoted(name)[1:-1]} = ... there, or write the value itself")
         if not found.one_line or not found.text or not found.key.isprintable():
             raise self._broken(
-                found, f"{quoted(found.key)} is no value on one line", "write name = value on one line, in plain text"
+                found, f"{quoted(found.key)} is not a value on one line", "write name = value on one line, in plain text"
             )
         return found
 

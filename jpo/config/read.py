@@ -159,7 +159,7 @@ def _number(name: str, option: IniOption, text: str, parse_value: ParseValue, pl
     except ValueError as error:
         raise UsageError(here, str(error), code="JPO-E208") from error
     if value and not isinstance(value, Word) and not SMALLEST_VALUE <= abs(value) <= LARGEST_VALUE:
-        finding = f"{option.name} = {quoted(text)} is no value of a training job"
+        finding = f"{option.name} = {quoted(text)} is not a value that a training job can use"
         raise UsageError(here, finding, "write what the job is to use", code="JPO-E208")
     return value
 

@@ -138,6 +138,6 @@ def unpriced(paid: Mapping[str, float], prices: Prices) -> Note:
         remedy = "write [prices] spot_share, or read a catalogue with `jpo prices refresh`"
         return Note("JPO-W803", f"no spot price of it is known; {remedy}")
     if prices.instances:
-        return Note("JPO-W804", "no instance of the catalogue holds what it asks for")
+        return Note("JPO-W804", "no instance of the catalogue has what it asks for")
     lacking = [KEYS[name] for name in used if name not in prices.by_parameter()]
     return Note("JPO-W803", f"what it uses has no price; write [prices] {lacking[0] if 'gpus' in used else ' or '.join(lacking)}")

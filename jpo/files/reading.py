@@ -121,7 +121,7 @@ def toml(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise NotToml(NAMES.sub("a name", str(error))) from error
     except ValueError as error:  # Python reads no decimal number of more than 4300 digits
-        raise ValueError("holds a number of thousands of digits") from error
+        raise ValueError("contains a number with thousands of digits") from error
     refuse_beyond_bounds(tables)
     return tables
 
@@ -134,7 +134,7 @@ def refuse_endless_keys(text: str) -> None:
         head = dots if line.lstrip().startswith("[") else head
         steps += (head + dots + 1) * (dots + 1)
         if steps > MOST_STEPS:
-            raise ValueError(f"holds names of too many parts (line {number} has {dots} dots)")
+            raise ValueError(f"contains names with too many parts (line {number} has {dots} dots)")
 
 
 def refuse_beyond_bounds(tables: Mapping[str, Any]) -> None:
@@ -198,13 +198,13 @@ def finite(text: str) -> float:
     """The number of a JSON text; raises ValueError for NaN and infinity, which Python's json would accept."""
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"holds {text:.20}, which is no finite number")
+        raise ValueError(f"contains {text:.20}, which is not a finite number")
     return number
 
 
 def _whole(text: str) -> int:
     if len(text) > MOST_DIGITS:
-        raise ValueError(f"holds a number of {len(text)} digits")
+        raise ValueError(f"contains a number with {len(text)} digits")
     return int(text)
 
 

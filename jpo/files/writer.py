@@ -32,7 +32,7 @@ def whole(file: Path, *, mode: int | None = None, over: bool = True, remedy: str
     """A new file that replaces this one, on disk, when the block ends without an error. A link stays a link.
 
     Args:
-        file: what is no plain file (/dev/stdout, a pipe) is written as it is; of a pipe a reader is waited for READER_SECONDS.
+        file: what is not a plain file (/dev/stdout, a pipe) is written as it is; of a pipe a reader is waited for READER_SECONDS.
         mode: permissions; None: the rights of the file that it replaces, else those of any new file.
         over: whether it may replace one.
 
@@ -128,7 +128,7 @@ def refuse_write_protected(target: Path) -> None:
 
 
 def _device(target: Path) -> BinaryIO:
-    """What is no plain file, open for writing; OSError where it is a pipe that is not read."""
+    """What is not a plain file, open for writing; OSError where it is a pipe that is not read."""
     deadline = time.monotonic() + READER_SECONDS
     while True:
         try:

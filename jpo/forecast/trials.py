@@ -104,11 +104,11 @@ def trial_of(log: TrialLog) -> Trial:
         raise ValueError("has fewer than two rows with a time and an epoch, so epochs cannot be separated from start-up")
     steps = [(b["time"] - a["time"], b["epoch"] - a["epoch"]) for a, b in pairwise(marks)]
     if not all(seconds > 0 and epochs > 0 for seconds, epochs in steps):
-        raise ValueError("has rows whose time or epoch does not rise: its clock was changed, or it holds several runs")
+        raise ValueError("has rows whose time or epoch does not rise: its clock was changed, or it contains several runs")
     seconds, error, warm = steady([seconds / epochs for seconds, epochs in steps])
     shortest, longest = OUTCOME_LIMITS["duration_seconds"]
     if not shortest <= seconds <= longest:
-        raise ValueError(f"has epochs of {seconds:g}s; its columns time or epoch hold something else")
+        raise ValueError(f"has epochs of {seconds:g}s; its columns time or epoch contain something else")
     first, last = marks[0], marks[-1]
     before = max(0.0, first["time"] - log.started_at - seconds * first["epoch"]) if log.started_at is not None else 0.0
     after = max(0.0, log.ended_at - timed[-1]["time"]) if log.ended_at is not None else 0.0

@@ -156,7 +156,7 @@ def _put(database: Database, document: Mapping[str, Any], place: str) -> str:
         raise _bad(place, "is not a row of a table of this version")
     assert isinstance(name, str)
     if not all(value is None or type(value) in (str, int, float) for value in row.values()):
-        raise _bad(place, "holds a value of a wrong type")
+        raise _bad(place, "contains a value of a wrong type")
     try:
         row |= {column: base64.b64decode(row[column], validate=True) for column in table.binary}
         for column in JSON & row.keys():
@@ -164,7 +164,7 @@ def _put(database: Database, document: Mapping[str, Any], place: str) -> str:
         READ[name](row)
         database.rows(insert_into(name, table.columns), row)
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
-        raise _bad(place, f"holds no readable row of {name} ({words_of(error):.200})") from error
+        raise _bad(place, f"contains no readable row of {name} ({words_of(error):.200})") from error
     except StoreError as error:
         if error.code not in ("JPO-E502", "JPO-E508"):
             raise

@@ -17,10 +17,10 @@ from jpo.records import Identity, Workload
 Fate = Literal["written", "not written", "changed", "missing"]
 
 SENTENCES: Mapping[Fate, str] = {
-    "written": "that it was written is not on record, but {config} holds its values; the next `jpo suggest` puts it on record",
-    "not written": "that it was written is not on record, and {config} is as it was before",
-    "changed": "that it was written is not on record, and {config} is neither as planned nor as it was before",
-    "missing": "that it was written is not on record, and {config} is not here to look into",
+    "written": "there is no record that it was written, but {config} contains its values; the next `jpo suggest` records it",
+    "not written": "there is no record that it was written, and {config} is as it was before",
+    "changed": "there is no record that it was written, and {config} is neither as planned nor as it was before",
+    "missing": "there is no record that it was written, and {config} is not here to look into",
 }
 """What is said of an unsettled change, by its fate."""
 

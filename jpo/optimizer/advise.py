@@ -141,7 +141,7 @@ def choose(problem: Problem, request: Request, policy: Policy | None, runs_finis
     """
     decision = decide(problem, policy, runs_finished)
     if not problem.candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
-        finding = "no configuration that was measured is expected to keep the SLA targets, and only measured ones may be used now"
+        finding = "no measured configuration is expected to meet the SLA targets, and only measured ones may be used now"
         else_do = "use explore = safe" if problem.boldness.explore == "off" else "try other values by --set"
         place, remedy = f"[sla] {', '.join(request.wanted.targets)}", f"relax a target, or {else_do}"
         raise NothingAdmissible(place, finding, remedy, code="JPO-E402")
@@ -214,7 +214,7 @@ class Weighed:
 def wait(weighed: Weighed) -> Decision | None:
     """Today's values while the last suggestion has not run; in a search not where they ran: nothing runs twice."""
     waiting_for = weighed.known.waiting_for(weighed.request.current)
-    reason = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
+    reason = f"JPO is waiting for a finished run of suggestion {waiting_for}"
     ran = weighed.problem.search is not None and weighed.problem.belief.tried[weighed.problem.candidates.current]
     return weighed.keeping("waiting", "JPO-I611", reason) if waiting_for and not ran else None
 
@@ -223,7 +223,7 @@ def wait_for_baseline(weighed: Weighed) -> Decision | None:
     """Today's values while [agent] baseline_runs waits for more runs of them."""
     left = weighed.request.boldness.baseline_left
     more = numbers.counted(left, "more finished run")
-    reason = f"{more} with today's values will be what later ones are compared with ([agent] baseline_runs)"
+    reason = f"{more} with today's values will be the baseline for later ones ([agent] baseline_runs)"
     return weighed.keeping("no evidence", BASELINE, reason) if left else None
 
 
@@ -276,7 +276,7 @@ CHOICES = (
     Choice(
         "decide",
         "JPO-I601 to JPO-I604, JPO-I640",
-        "otherwise: of what the rules leave the best improvement or return, or the trial that may gain more than it saves; "
+        "otherwise: of what the rules leave the best improvement or return, or a trial with a larger possible gain; "
         "else today's values stay",
         lambda w: choose(w.problem, w.request, w.policy, len(w.known.runs)),
     ),

@@ -54,7 +54,7 @@ class Spent:
     Attributes:
         before: as they were before JPO's first change.
         keeping: as was expected of the values that the suggestion replaced; None: nothing was.
-        ratio: of a model's time to that; None: nothing was expected, or no run brought a model.
+        ratio: of a model's time to that; None: nothing was expected, or no run produced a model.
         runs: how many these are.
     """
 

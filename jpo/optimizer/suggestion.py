@@ -193,7 +193,7 @@ def change(
     if known.phase_needs and name in ("cpus", "memory_gib"):
         reason = f"{reason}; {known.phase_needs}"
     if already_run(parameter, executed, advice):
-        reason = "what the job runs with, whatever config.ini says"
+        reason = "the value that the job really ran with"
     if parameter.counted:
         reason = f"{name} {parameter.value:g} → {new:g} in all: {reason}"
     return Change(name, edit.key, parameter.value, new, edit.old_text, edit.new_text, reason, advice.decision.confidence)
@@ -218,9 +218,9 @@ def why(name: str, value: float, runs: Sequence[Run]) -> str:
     """Ground of one value, from the runs: how many there were, and how many did not end well."""
     there = runs_at(name, value, runs)
     if not there:
-        return f"not run yet at {numbers.written(name, value)}"
+        return f"not tried yet at {numbers.written(name, value)}"
     failed = sum(not run.ended_well for run in there)
-    badly = f", {failed} of them not well" if failed else ""
+    badly = f", {failed} did not end well" if failed else ""
     return f"{numbers.counted(len(there), 'run')} at {numbers.written(name, value)}{badly}"
 
 

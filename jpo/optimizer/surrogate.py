@@ -162,7 +162,7 @@ class Surrogate:
 
     @cached_property
     def p_short_of_memory(self) -> Floats:
-        """Chance that a run of each candidate needs more host memory than it may have, (K,); 0 where no run measured any."""
+        """Chance that a run of each candidate needs more host memory than is allowed, (K,); 0 where no run measured any."""
         if not np.isfinite(self.memory_gib_there).any() or MEMORY not in self.demands:
             return np.zeros(len(self.candidates.values))
         return self.demands[MEMORY].p_above(self.memory_gib_there)

@@ -89,7 +89,7 @@ class Bounds:
             if interval
         )
         if not met:
-            return f"Nothing admissible is expected to {asked}; nearest is {label(row)}: {parts}."
+            return f"No admissible configuration is expected to {asked}; the nearest is {label(row)}: {parts}."
         best = "The fastest" if self.seconds is None else "The cheapest"
         if math.isinf(self.mean_of(row, "cost_usd")):
             best = "Prices are unknown; the fastest"

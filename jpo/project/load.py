@@ -222,7 +222,7 @@ def refuse_config_ini(toml: Path) -> None:
         known = set()
     if toml.exists() and not known - {"workload"}:
         remedy = f"did you mean it as the argument, `jpo suggest {toml}`? --config takes jpo.toml"
-        raise UsageError(f"--config {toml}", "is no jpo.toml", remedy, code="JPO-E301")
+        raise UsageError(f"--config {toml}", "is not a jpo.toml", remedy, code="JPO-E301")
 
 
 def merge(layers: list[tuple[Origin, Mapping[str, Any]]], *, root: Path, toml: Path | None) -> LoadedSettings:
@@ -305,20 +305,20 @@ def refuse_secrets(origin: str, table: Mapping[str, Any]) -> None:
     address = str(store.get("url", "")) if isinstance(store, Mapping) else ""
     if re.search(r"://[^/@:]*:[^/@]*@|[?&]password=", address):
         remedy = "leave the password to JPO_STORE__URL in the environment, PGPASSFILE or a client certificate"
-        raise UsageError(origin, "[store] url holds a password", remedy, code="JPO-E303")
+        raise UsageError(origin, "[store] url contains a password", remedy, code="JPO-E303")
     server = table.get("prometheus", {})
     if not isinstance(server, Mapping):
         return
     auth, headers, url = server.get("auth", {}), server.get("headers", {}), str(server.get("url", ""))
     for name in set(SECRETS) & set(auth if isinstance(auth, Mapping) else ()):
         remedy = f"use {name}_file or JPO_PROMETHEUS__AUTH__{name.upper()}"
-        raise UsageError(origin, f"[prometheus] auth holds a {name}", remedy, code="JPO-E303")
+        raise UsageError(origin, f"[prometheus] auth contains a {name}", remedy, code="JPO-E303")
     for name in headers if isinstance(headers, Mapping) else ():
         if re.search("auth|cookie|key|secret|token", str(name).lower()):
             remedy = "use auth with token_file, or JPO_PROMETHEUS__HEADERS__... in the environment"
-            raise UsageError(origin, f"[prometheus] headers hold {name}", remedy, code="JPO-E303")
+            raise UsageError(origin, f"[prometheus] headers contain {name}", remedy, code="JPO-E303")
     if "@" in url.partition("://")[2].partition("/")[0]:
-        raise UsageError(origin, "[prometheus] url holds credentials", "use auth, or PROMETHEUS_URL", code="JPO-E303")
+        raise UsageError(origin, "[prometheus] url contains credentials", "use auth, or PROMETHEUS_URL", code="JPO-E303")
 
 
 def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[Origin, Mapping[str, Any]]]:

@@ -63,7 +63,7 @@ def check_prometheus(settings: LoadedSettings) -> None:
     if ours and not set_by_runner(settings, "prometheus.url"):
         _check_address(settings, "prometheus.url", url, ours[0], f"set PROMETHEUS_URL={_base(url)}")
     if ours and table.insecure and not set_by_runner(settings, "prometheus.insecure"):
-        finding = f"[prometheus] insecure would send {ours[0]} to whoever answers"
+        finding = f"[prometheus] insecure would send {ours[0]} to any server that answers"
         remedy = "set ca_file instead, or JPO_PROMETHEUS__INSECURE=true where the secret is set"
         raise UsageError(str(settings.origins["prometheus.insecure"]), finding, remedy, code="JPO-E321")
     if secret := unencrypted(settings):
@@ -98,7 +98,7 @@ def check_store(settings: LoadedSettings) -> None:
     for name in FILES_OF_LIBPQ:
         if name in options:
             _check_file(settings, "store.url", options[name])
-    secrets = ["what its service holds"] if "service" in options else list(_libpqs_secrets("hostaddr" in options))
+    secrets = ["what its service file contains"] if "service" in options else list(_libpqs_secrets("hostaddr" in options))
     for server in _servers(options) if secrets else ():
         _check_address(settings, "store.url", server, secrets[0], "set JPO_STORE__URL")
 
@@ -107,7 +107,7 @@ def check_mlflow(url: str, secret: str | None) -> None:
     """The same for an MLflow server of the command line, and the secret, in words, that it would get.
 
     What MLFLOW_TRACKING_URI stands next to is for the server that it names. Raises UsageError: as `check_prometheus`; JPO-E155,
-    it is no address.
+    it is not an address.
     """
     server = _server(url)
     if server is None or server[0] == "postgresql" or "@" in urlsplit(url).netloc.rpartition("@")[0] + urlsplit(url).path:
@@ -183,7 +183,7 @@ def _check_address(settings: LoadedSettings, key: str, url: str, secret: str, in
     """Refuse an address of the branch for a secret of the runner, unless the runner allows it."""
     if not _allowed(url):
         table, _, name = key.partition(".")
-        finding = f"[{table}] {name} says who gets {secret}, and whoever may change this file could name another address"
+        finding = f"[{table}] {name} says who gets {secret}, and anyone who may change this file could name another address"
         remedy = f"{instead} where the secret is set, or allow this address there: {VARIABLE}={_base(url)}"
         raise UsageError(str(settings.origins[key]), finding, remedy, code="JPO-E321")
 
@@ -202,17 +202,17 @@ def _check_file(settings: LoadedSettings, key: str, file: str | None) -> None:
 
 
 def _allowed(url: str) -> bool:
-    """Whether the runner has listed this server, by scheme, host and port; UsageError JPO-E321: an entry is no address."""
+    """Whether the runner has listed this server, by scheme, host and port; UsageError JPO-E321: an entry is not an address."""
     listed = [entry for entry in re.split(r"[\s,]+", os.environ.get(VARIABLE, "")) if entry]
     for entry in listed:
         if _server(entry) is None:
-            finding = f"{without_credentials(entry)!r:.80} is no address"
+            finding = f"{without_credentials(entry)!r:.80} is not an address"
             raise UsageError(VARIABLE, finding, "write e.g. https://prometheus.example.com", code="JPO-E321")
     return _server(url) is not None and _server(url) in map(_server, listed)
 
 
 def _server(url: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port; None for what is no address."""
+    """Scheme, host and port; None for what is not an address."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -241,7 +241,7 @@ def _check_libpqs_files(options: Mapping[str, str], place: str) -> None:
         if printable(str(path)) != str(path):
             raise StoreError(place, f"{option} {str(path)!r:.200} has a name that does not print", remedy, code="JPO-E513")
         if _is_no_file(path):
-            raise StoreError(place, f"{option} {path} is no regular file", remedy, code="JPO-E513")
+            raise StoreError(place, f"{option} {path} is not a regular file", remedy, code="JPO-E513")
 
 
 def _is_no_file(path: Path) -> bool:
@@ -276,7 +276,7 @@ def _libpqs_secrets(by_another_name: bool) -> Iterator[str]:
     """
     for variable in SECRETS_OF_LIBPQ:
         if os.environ.get(variable):
-            yield f"what {variable} holds"
+            yield f"the content of {variable}"
     passfile = Path(os.environ.get("PGPASSFILE") or _home() / ".pgpass")
     try:
         lines = passfile.read_text("utf-8", "replace").splitlines() if passfile.is_file() else []  # libpq takes no pipe either

@@ -174,7 +174,7 @@ def only_others(elsewhere: Mapping[Identity, int], identity: Identity) -> tuple[
     more = f" and {len(most) - MOST_NAMED} more" if most[MOST_NAMED:] else ""
     named = ", ".join(f"{other!s:.80}" for other in most[:MOST_NAMED]) + more
     runs = counted(sum(elsewhere.values()), "run")
-    finding = f"CSV logs hold no run of {identity}, but {runs} of {named}"
+    finding = f"CSV logs contain no run of {identity}, but {runs} of {named}"
     return (Note("JPO-W142", f"{finding}; if the job has run, name the same in config.ini and in the job"),)
 
 

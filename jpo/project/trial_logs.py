@@ -83,6 +83,6 @@ def _parameters(log: Log) -> dict[str, float]:
     values = {name: value for name in PARAMETERS if (value := log.number(name)) is not None}
     for name, value in values.items():
         if not (SMALLEST_VALUE <= value <= LARGEST_VALUE or (value == 0 and name == "gpus")):
-            finding = f"{name} = {value:g} is no value of a training job"
+            finding = f"{name} = {value:g} is not a value that a training job can use"
             raise UsageError(str(log.path), finding, "correct the script that writes the log", code="JPO-E823")
     return values

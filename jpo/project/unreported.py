@@ -76,11 +76,11 @@ def unmeasured(settings: Settings, runs: Sequence[Run]) -> list[Note]:
     if metric.name is not None:
         asked[metric.name] = f"[metric] name speaks (runs measure {', '.join(others)})" if others else "[metric] name speaks"
     below = sum(outcome.val_loss is not None and outcome.val_loss <= 0 for outcome in well)
-    finding = f"val_loss is 0 or below in {below} of {len(well)} runs that ended well, and has no say of them"
+    finding = f"val_loss is 0 or below in {below} of {len(well)} runs that ended well; it does not count there"
     remedy = 'report it under a name of its own, and write that in [metric] with direction = "min"'
     notes = [Note(UNMEASURED, f"{finding}: {remedy}", "val_loss")] if below and quality in ("auto", "val_loss") else []
     return notes + [
-        Note(UNMEASURED, f"no finished run has measured {name}, of which {place}: it has no say", name)
+        Note(UNMEASURED, f"no finished run has measured {name} ({place}), so it does not count", name)
         for name, place in asked.items()
         if well and all(outcome.of(name) is None for outcome in well)
     ]

@@ -66,7 +66,7 @@ def share_interval(hits: int, of: int, *, level: float = COVERAGE) -> Interval:
     Raises ValueError: not 0 <= hits <= of, or `of` is 0.
     """
     if not 0 <= hits <= of or not of:
-        raise ValueError(f"{hits} of {of} is no share")
+        raise ValueError(f"{hits} of {of} is not a share")
     z, share = NormalDist().inv_cdf(0.5 + level / 2), hits / of
     middle = (share + z * z / (2 * of)) / (1 + z * z / of)
     half = z / (1 + z * z / of) * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))

@@ -235,7 +235,7 @@ class Series:
         if len(self.times) != len(self.values):
             raise ValueError(f"{len(self.times)} times and {len(self.values)} values of {self.quantity}")
         if not all(map(math.isfinite, (*self.times, *self.values))):
-            raise ValueError(f"{self.quantity} of run {self.run_id} holds a value that is not finite")
+            raise ValueError(f"{self.quantity} of run {self.run_id} contains a value that is not finite")
         if any(later <= earlier for earlier, later in pairwise(self.times)):
             raise ValueError(f"times of {self.quantity} of run {self.run_id} do not rise")
 

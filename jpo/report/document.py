@@ -60,7 +60,7 @@ class Cell:
             raise ValueError(f"an interval has two bounds, found {self.low} and {self.high}")
         for number in (self.value, self.low, self.high, self.error):
             if isinstance(number, float) and not math.isfinite(number):
-                raise ValueError(f"{number} of {self.quantity or 'no quantity'} is no finite number; None is what is unknown")
+                raise ValueError(f"{number} of {self.quantity or 'no quantity'} is not a finite number; use None for unknown")
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,18 +69,18 @@ def sections(explained: Explanation) -> tuple[Section, ...]:
     its, others = "with the values of this suggestion", "not with the values of this suggestion"
     now = (f"{going_on.sentence(run)}; {its if with_its_values else others}" for run, with_its_values in explained.going_on)
     return (
-        Section("Where it stands now", (Items(explained.standing),)),
-        Section("What runs now", (Items((*now, *filter(None, (explained.unasked,)))),)),
+        Section("Status", (Items(explained.standing),)),
+        Section("Running now", (Items((*now, *filter(None, (explained.unasked,)))),)),
         Section("Why", (Items(reasons),)),
-        Section("What is expected", (expected(suggestion),)),
+        Section("Forecast", (expected(suggestion),)),
         came_of_it(explained),
-        Section("Who decided", (Items(tuple(who(suggestion))),)),
-        Section("What held it back", (Items(tuple(limits(suggestion))),)),
-        Section("What else there was", (alternatives(suggestion),)),
+        Section("Decision", (Items(tuple(who(suggestion))),)),
+        Section("Limits that applied", (Items(tuple(limits(suggestion))),)),
+        Section("Alternatives", (alternatives(suggestion),)),
         Section("What would change the answer", (Items(suggestion.prospects.would_change),)),
         Section("Most informative runs", (runs(explained.evidence), assumed_in(explained.evidence))),
         Section("What the agent saw", (Table((Column("of its choice and of the workload"), Column("")), seen, "seen"),)),
-        Section("How right the last forecasts were", (track_record(explained),)),
+        Section("Forecast accuracy", (track_record(explained),)),
     )
 
 
@@ -108,7 +108,7 @@ def came_of_it(explained: Explanation) -> Section:
             rows.append((where, "nothing to compare", "", "", ""))
     columns = tuple(map(Column, ("run", "", "expected (90% interval)", "measured", "")))
     few = f"the newest {MOST_FOLLOWERS} of {many} runs; -o json has all" if many > MOST_FOLLOWERS else ""
-    return Section("What was expected, and what came", (few, Table(columns, tuple(rows), "followers")))
+    return Section("Forecast and outcome", (few, Table(columns, tuple(rows), "followers")))
 
 
 def ended(run: Run) -> str:

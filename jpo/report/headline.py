@@ -64,7 +64,7 @@ def what_was_done(suggestion: Suggestion, *, written: bool) -> str:
     done, count = "written" if written else "not written", numbers.counted(len(suggestion.changes), "value")
     if suggestion.status == "kept":
         return f"the values in force are kept, and {done}" if suggestion.changes_file else "kept as it is"
-    return f"{count} {done}" if suggestion.changes_file else f"{count} back at what the file has"
+    return f"{count} {done}" if suggestion.changes_file else f"{count} restored to what the file has"
 
 
 def claim(suggestion: Suggestion) -> str:
@@ -74,7 +74,7 @@ def claim(suggestion: Suggestion) -> str:
         quality = names.quantity(target.quantity).long or target.quantity
         return f"to {'lower' if target.sign == '≤' else 'raise'} the {quality}"
     if suggestion.decision.kind == "kept":
-        return "that nothing which may be tried is better"
+        return "that no allowed change is better"
     if suggestion.decision.kind == "trial":
         return "to end well and cost at most a tenth more"
     left = suggestion.decision.decided_by != "rollback" and suggestion.having(FAILS_OFTEN)

@@ -17,7 +17,7 @@ from jpo.report.document import Block, Column, Document, Row, Table
 LIMITS = "limits and SLA"
 HOLDS = {
     LIMITS: ("JPO-I670", "breaks a limit of `[parameters]` or `[quota]`, or is expected to miss a target of `[sla]`"),
-    "JPO-I620": ("what failed", "asks for no less than what ran out of memory or diverged"),
+    "JPO-I620": ("what failed", "asks for at least as much as what ran out of memory or diverged"),
     "JPO-I621": ("memory needed", "asks for less memory than runs need, or than today where none has measured it"),
     "JPO-I637": ("CPUs needed", "asks for fewer CPUs than runs keep busy"),
     "JPO-I622": (
@@ -25,7 +25,7 @@ HOLDS = {
         "asks for more of a resource than any run had, where `[parameters]` does not name its most",
     ),
     "JPO-I648": ("host memory", "is forecast to need more host memory than there is, likelier than not"),
-    "JPO-W649": ("frequent failure", "fails more often than by chance, or asks for no less than what does"),
+    "JPO-W649": ("frequent failure", "fails more often than by chance, or asks for at least as much as what does"),
     "JPO-I870": ("phases", "asks for less than the phases of the last runs need"),
     "JPO-I623": ("quality", "is too likely to end below the quality floor (`quality_floor`, `quality_risk`)"),
     "JPO-I660": ("quality unknown", "trains another model, where runs do not report how good it is"),

@@ -22,7 +22,7 @@ WORDS: Mapping[str, tuple[str, Emphasis]] = {
     "at risk": ("at risk", "warning"),
 }
 """Verdict -> its word for people, and what it means to them."""
-NOTHING = "nothing promised; `jpo sla suggest` shows what runs would keep"
+NOTHING = "no SLA targets are set; `jpo sla suggest` shows what runs would meet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def often(result: SlaReport) -> str:
     """How often the targets that were not always kept were: one run alone may be luck."""
     rates = {name: result.compliance.of(name) for name in result.targets}
     kept = [
-        f"{name} kept by {rate.kept} of {numbers.counted(rate.known, 'run')}"
+        f"{name} met by {rate.kept} of {numbers.counted(rate.known, 'run')}"
         for name, rate in rates.items()
         if rate.kept < rate.known
     ]
@@ -114,15 +114,15 @@ def often(result: SlaReport) -> str:
 
 def verdict(checked: Sequence[CheckedRun]) -> str:
     if not checked:
-        return "no run on record: whether the SLA is kept is unknown"
+        return "no run on record: whether the SLA is met is unknown"
     broken = [f"{run.run.run_id} ({', '.join(names)})" for run in checked if (names := run.with_verdict("broken"))]
     if broken:
         return printable(f"violated by {', '.join(broken)}")
     unknown = sum(len(run.with_verdict("unknown")) for run in checked)
     targets = sum(len(run.checks) for run in checked)
     if unknown == targets:
-        return "unknown: nothing was measured of what is promised"
-    return "all promises met" if not unknown else f"no promise violated; {unknown} of {targets} unknown"
+        return "unknown: no run measured what the targets limit"
+    return "all targets met" if not unknown else f"no target missed; {unknown} of {targets} unknown"
 
 
 def _run(checked: CheckedRun) -> Block:
@@ -165,7 +165,7 @@ def _toml(proposal: SlaProposal) -> Iterator[str]:
     runs = f"{numbers.counted(proposal.runs, 'run')} that ended well {proposal.basis}"
     share = f"{proposal.share:.1%}".replace(".0%", "%")
     yield f"# {proposal.identity}: {runs}"
-    yield f"# each line by itself is expected to be kept by {share} of runs like them"
+    yield f"# each line by itself is expected to be met by {share} of runs like them"
     yield from (f"# {note.text}" for note in proposal.notes)
     yield "[sla]"
     lines = [

@@ -153,8 +153,8 @@ DECIDERS: Mapping[str, str] = {
     **{name: f"the policy {name}" for name in TRAINED if name != "sac"},
     "user": "you",
     "rollback": "a rollback",
-    "recovery": "the way out of failure",
-    "waiting": "the last suggestion, which is untried",
+    "recovery": "recovery from failure",
+    "waiting": "the last suggestion, whose run JPO is waiting for",
     "no evidence": "the lack of evidence",
 }
 """Who decided, by the name in Suggestion.decided_by."""

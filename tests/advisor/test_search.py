@@ -98,4 +98,4 @@ def test_where_today_is_no_choice_no_sla_is_blamed(goal: str) -> None:
     advisor = Advisor({"optimizer": ["adam", "sgd"]}, {"optimizer": "lion"}, {"loss": 1.0}, goal=goal)  # type: ignore[arg-type]
     for optimizer in ("lion", "adam"):
         advisor.tell({"optimizer": optimizer}, Outcome(duration_seconds=60.0, val_loss=2.0))
-    assert "today's values lie outside the space" in advisor.ask().reasons
+    assert "today's values are outside the space" in advisor.ask().reasons

@@ -36,13 +36,13 @@ def random_policy(released, seed=0):
 def test_without_a_finished_run_it_keeps_and_asks_for_one(grid, belief):
     found = ask(grid(current=1), belief([[0, -3, -3]], duration=None), runs_finished=0)
     assert (found.choice, found.confidence, found.decided_by, found.codes) == (1, None, "no evidence", ("JPO-I601",))
-    assert "one run with today's values is needed" in found.reasons[0].text
+    assert "JPO needs one run with today's values" in found.reasons[0].text
 
 
 def test_a_measured_better_candidate_is_taken_and_explained_with_numbers(grid, belief):
     found = ask(grid(), belief([[0, math.log(0.79), 0.5]], runs=(2, 3, 0)))
     assert found.choice == 1
-    assert found.reasons[0].text == "batch_size 64, all else as now, was run 3 times"
+    assert found.reasons[0].text == "batch_size 64 (all else as today) ended well 3 times"
     assert (found.decided_by, found.kind, found.confidence) == ("belief", "return", 0.99)
 
 
@@ -68,7 +68,7 @@ def test_off_needs_more_than_the_noise_or_a_second_run(grid, belief):
 def test_one_lucky_run_is_run_again_and_called_unconfirmed(grid, belief):
     lucky, confirmed = (ask(grid(), belief([[0, -0.04, 1]], runs=(5, n, 1), noise=0.06)) for n in (1, 2))
     assert (lucky.choice, lucky.kind, confirmed.choice) == (1, "return", 1)
-    assert "batch_size 64 has one run so far; that it is better than today's configuration is to be confirmed" in texts_of(
+    assert "batch_size 64 has one run so far; a second run has to confirm that it beats today's configuration" in texts_of(
         lucky.reasons
     )
     assert ("JPO-I613" in lucky.codes, "JPO-I613" in confirmed.codes) == (True, False)
@@ -78,7 +78,7 @@ def test_one_lucky_run_is_run_again_and_called_unconfirmed(grid, belief):
 def test_today_with_one_run_is_to_be_confirmed_against_what_ran_before(grid, belief):
     found = ask(grid(current=1), belief([[0.05, 0, 1]], runs=(5, 1, 1), noise=0.06))
     assert (found.choice, found.kind) == (1, "kept")
-    assert "today's configuration has one run so far; that it is better than batch_size 32 is to be confirmed" in texts_of(
+    assert "today's configuration has one run so far; a second run has to confirm that it beats batch_size 32" in texts_of(
         found.reasons
     )
 
@@ -90,7 +90,7 @@ LIKELY_GOOD = [[0, -0.1, 3 * HALF], [0, -0.1, 3 * HALF], [0, -0.1, 3 * HALF], [0
 def test_where_the_favourite_may_cost_too_much_the_best_of_what_is_left_is_taken(grid, belief):
     found = ask(grid(), belief(LIKELY_GOOD))
     assert (found.choice, found.kind, found.confidence) == (1, "improvement", 0.99)
-    assert found.reasons[0].text == "batch_size 64 was not run yet"
+    assert found.reasons[0].text == "batch_size 64 has not been tried"
     assert [(rule.name, rule.removed, rule.left) for rule in found.rules[1:]] == [("within the budget", 1, 2), (BEST, 1, 1)]
 
 
@@ -98,9 +98,9 @@ def test_where_nothing_else_pays_off_it_is_kept_and_said_what_the_favourite_risk
     worse_between = [[0, 0.1, log] for _, _, log in LIKELY_GOOD]
     found = ask(grid(), belief(worse_between))
     assert (found.choice, found.kind, found.confidence) == (0, "kept", 0.25)
-    held = "batch_size 128 looks promising, but it is too much of a risk"
+    held = "batch_size 128 looks promising, but it is too risky"
     safe = "chance that it ends well and costs no more than a tenth more: 75%"
-    assert f"{held}: expected -70% tonight; {safe}" in texts_of(found.reasons)
+    assert f"{held}: expected -70% for the next run; {safe}" in texts_of(found.reasons)
 
 
 def test_on_tries_it(grid, belief):
@@ -108,7 +108,7 @@ def test_on_tries_it(grid, belief):
     found = ask(grid(), belief(half), explore="on", min_confidence=0.7)
     assert (found.choice, found.kind) == (2, "trial")
     assert found.confidence == pytest.approx(0.5)
-    assert "not run yet" in found.reasons[0].text
+    assert "has not been tried" in found.reasons[0].text
 
 
 TRIAL = [[0, -0.4, 1]] * 2 + [[0, 0.04, 1]] * 2
@@ -118,9 +118,9 @@ TRIAL = [[0, -0.4, 1]] * 2 + [[0, 0.04, 1]] * 2
 def test_what_trials_may_still_cost_is_said_with_a_trial(grid, belief):
     found = ask(grid(), belief(TRIAL), min_confidence=0.7)
     assert (found.choice, found.kind, found.confidence) == (1, "trial", 0.99)
-    assert "trials may still cost 1 run of today's configuration" in texts_of(found.reasons)
+    assert "exploration budget left: 1 run of today's configuration" in texts_of(found.reasons)
     spent = ask(grid(), belief(TRIAL), min_confidence=0.7, recent=[1.7, 0.7])
-    assert "trials may still cost 0.6 runs of today's configuration" in texts_of(spent.reasons)
+    assert "exploration budget left: 0.6 runs of today's configuration" in texts_of(spent.reasons)
     assert "JPO-I615" not in ask(grid(), belief([[0, HALF, 1]]), min_confidence=0.7).codes, "an improvement costs nothing"
 
 
@@ -129,7 +129,7 @@ def test_what_may_gain_most_is_run_a_trial_or_an_improvement(grid, belief):
         answer = ask(grid(), belief([[0, better, trial] for _, trial, _ in TRIAL]), min_confidence=0.7)
         return answer.choice, answer.kind, answer.rules[-1].name
 
-    assert found(-0.1) == (2, "trial", "the trial that may gain most"), "half of 33% is more than 9.5%"
+    assert found(-0.1) == (2, "trial", "the trial with the largest possible gain"), "half of 33% is more than 9.5%"
     assert found(-0.2) == (1, "improvement", BEST), "18% is more than half of 33%"
 
 
@@ -159,15 +159,15 @@ def test_a_hold_on_what_is_liked_best_is_said_where_today_stays(grid, belief):
 def test_without_a_trial_left_today_stays_and_it_is_said_what_is_waited_for(grid, belief):
     found = ask(grid(), belief(TRIAL), min_confidence=0.7, trials_earned=5.5, trials_made=5)
     assert (found.choice, found.kind) == (0, "kept")
-    assert "batch_size 64 looks promising, but 5 of the 5.5 trials that the last runs earned are made" in texts_of(found.reasons)
+    assert "batch_size 64 looks promising, but 5 of the 5.5 trials allowed so far have been made" in texts_of(found.reasons)
     assert [(rule.code, rule.removed) for rule in found.rules if rule.removed] == [("JPO-I672", 2)]
 
 
 def test_an_overspent_budget_leaves_what_was_measured_and_with_a_confidence_what_is_better(grid, belief):
     found = ask(grid(), belief(LIKELY_GOOD), recent=[1.2, 1.9])
     assert (found.choice, found.kind) == (0, "kept")
-    lost = "the last suggestions cost 1.1 runs of today's configuration more than keeping it, and 1 is allowed"
-    assert f"{lost}; nothing is tried for now" in texts_of(found.reasons)
+    lost = "the last suggestions cost 1.1 runs of today's configuration more than keeping it, and the budget is 1"
+    assert f"{lost}, so nothing is tried for now" in texts_of(found.reasons)
     assert ask(grid(), belief([[0, HALF, 1]], runs=(1, 2, 0)), recent=[1.2, 1.9]).choice == 1
     assert ask(grid(), belief(TRIAL), recent=[1.2, 1.9], min_confidence=0.7).kind == "kept"
     assert ask(grid(), belief([[0, HALF, 1]]), recent=[1.2, 1.9], min_confidence=0.7).kind == "improvement"
@@ -183,7 +183,7 @@ def test_what_failed_before_is_not_called_new(grid, belief):
     failed_once = belief([[0, HALF, 1]], failures=(0, 1, 0), p_fail=(0, 0.2, 0))
     found = ask(grid(), failed_once, min_confidence=0.7)
     assert (found.choice, found.kind, found.codes[0]) == (1, "improvement", "JPO-I603")
-    assert found.reasons[0].text == "batch_size 64, all else as now, failed once"
+    assert found.reasons[0].text == "batch_size 64 (all else as today) failed once"
 
 
 def test_what_may_be_risked_grows_with_what_is_left(grid, belief):
@@ -229,7 +229,7 @@ def test_a_belief_that_was_too_sure_is_trusted_less_and_the_report_says_so(grid,
     sure, unsure = (ask(grid(), belief(logs), interval_factor=interval_factor) for interval_factor in (1.0, 2.0))
     assert (sure.choice, unsure.choice) == (2, 0)
     assert ("JPO-W616" in sure.codes, "JPO-W616" in unsure.codes) == (False, True)
-    told = "too few of the last runs took as long as forecast: their intervals and risks are widened by a factor of 2"
+    told = "too few of the last runs took as long as forecast; their intervals and risks are widened by a factor of 2"
     assert told in texts_of(unsure.reasons)
 
 
@@ -314,7 +314,7 @@ def test_a_named_policy_that_keeps_says_what_it_likes_and_not_what_is_expected(g
     likes_today = Policy((weights,), (), {}, name="reinforce", judge=on_average)
     found = ask(grid(), belief([[0, HALF, HALF]], runs=(1, 0, 0)), policy=likes_today, explore="on", runs_finished=1)
     assert (found.choice, found.decided_by) == (0, "reinforce")
-    assert found.reasons[0].text == "policy reinforce likes nothing that may be tried better than today's values"
+    assert found.reasons[0].text == "policy reinforce prefers today's values to everything that may be tried"
     assert "policy reinforce, as [agent] asks: departs from the rule" in texts_of(found.reasons)
     assert found.codes[0] == "JPO-I602"
 

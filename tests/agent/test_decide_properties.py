@@ -109,7 +109,7 @@ def check_answer(problem, found):
     if found.rules:
         assert found.rules[-1].left == 1
         assert all(before.left - rule.removed == rule.left for before, rule in zip(found.rules, found.rules[1:-1], strict=False))
-        assert found.rules[-1].name in (BEST, "the trial that may gain most", "today's values stay")
+        assert found.rules[-1].name in (BEST, "the trial with the largest possible gain", "today's values stay")
         assert row == now or problem.allowed[row]
     if found.kind == "return" and (problem.comparison.leaves_today or row == problem.exploration.step_back):
         return  # it claims to end well

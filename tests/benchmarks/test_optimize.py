@@ -21,7 +21,7 @@ MISSING = [name for name in ("torch", "sklearn", "optuna") if importlib.util.fin
 TIME, MODELS, IN_FORCE = (
     "time per model at most 0.55",
     "8 of 10 runs bring a model",
-    "no run of values that had brought a model was ended",
+    "no run of values that had produced a model was ended",
 )
 
 

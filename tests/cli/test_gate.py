@@ -142,7 +142,7 @@ def test_files_that_belong_together_are_all_replaced_or_none(tmp_path: Path) -> 
     with pytest.raises(UsageError, match="cannot be written"):
         save_together(tmp_path / "new", {"a": "2", "c": "2"})
     assert (tmp_path / "new" / "a").read_text() == "1"
-    with pytest.raises(UsageError, match="is no folder for files"):
+    with pytest.raises(UsageError, match="is not a folder for files"):
         save_together(tmp_path / "new" / "a", {"a": "1"})
 
 

@@ -64,7 +64,7 @@ def test_words_of_a_team_are_named_by_their_key(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("texts", "finding"),
     [
-        (("bs=512", "batch_size=64"), "batch_size means batch_size, of which another value is given"),
+        (("bs=512", "batch_size=64"), "batch_size means batch_size, and another value is given"),
         (("bs=many",), "bs = 'many' is not a finite number"),
         (("memory=much",), "memory = 'much' is not a memory size"),
     ],

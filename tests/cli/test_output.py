@@ -46,7 +46,7 @@ def test_a_place_that_is_a_link_to_itself_is_refused_in_a_line(tmp_path: Path):
 @pytest.mark.parametrize("name", ["config.ini", "jpo.toml", "JPO.toml", "pyproject.toml", "link.md"])
 def test_no_result_becomes_settings_where_there_are_none_yet(tmp_path: Path, name: str):
     (tmp_path / "link.md").symlink_to("jpo.toml")
-    with pytest.raises(UsageError, match="no place for a result"):
+    with pytest.raises(UsageError, match="not a place for a result"):
         can_be_kept([tmp_path / name])
 
 

@@ -1,4 +1,4 @@
-"""CONFIG.INI stands first in every command, and a path in the place of an id (or the other way round) gets a clear answer."""
+"""CONFIG.INI comes first in every command, and a path in the place of an id (or the other way round) gets a clear answer."""
 
 from __future__ import annotations
 

@@ -312,7 +312,7 @@ def test_audit_shows_the_suggestion_before_the_writing_and_verifies(project: Pro
 def test_audit_verify_does_not_approve_a_log_that_is_gone(empty: Project) -> None:
     answer = empty.jpo("audit", "verify")
     assert answer.code == 5
-    assert "holds no audit log" in answer.err
+    assert "contains no audit log" in answer.err
 
 
 def test_audit_verify_misses_a_head_that_was_noted(project: Project) -> None:

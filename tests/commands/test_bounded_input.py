@@ -86,7 +86,7 @@ TEXTS = {
     "a value of 200,000 characters": '[agent]\nexplore = "' + "x" * 200_000 + '"',
     "NUL bytes": "[agent]\n\0\0",
     "runs without end": "[agent]\nhorizon_runs = 9223372036854775807",
-    "tool is no table": "tool = 1",
+    "tool is not a table": "tool = 1",
 }
 
 

@@ -125,7 +125,7 @@ def test_a_batch_per_device_is_told_in_all(empty: Project, lines: str, sentence:
 
 def test_a_count_that_is_none_is_named(empty: Project) -> None:
     code, told = checked(empty, "cpus = 2\naccumulation_steps = auto")
-    finding = "resources.accumulation_steps = auto (line 13) is no whole number from 1 on, and is taken for 1 where it counts"
+    finding = "resources.accumulation_steps = auto (line 13) is not a whole number of at least 1, so JPO takes it as 1"
     assert (code, finding in " ".join(told.split())) == (0, True)
 
 

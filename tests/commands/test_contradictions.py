@@ -50,7 +50,7 @@ def test_it_is_said_everywhere_and_settled_where_the_job_really_is(capped: Proje
     said = suggested(capped)
     assert "JPO-W161" in said["reason_codes"]
     assert [change["reason"] for change in said["changes"] if change["parameter"] == "batch_size"] == [
-        "what the job runs with, whatever config.ini says"
+        "the value that the job really ran with"
     ]
     assert said["as_run"] == ["batch_size"]
     assert batch_in(capped) == "32"

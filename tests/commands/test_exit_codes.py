@@ -37,7 +37,7 @@ def test_0_kept_without_evidence(empty: Project) -> None:
     before = empty.config.read_bytes()
     answer = empty.jpo("suggest", "config.ini")
     assert (answer.code, empty.config.read_bytes()) == (0, before)
-    assert "one run with today's values is needed as reference" in " ".join(answer.out.split())
+    assert "JPO needs one run with today's values as a reference" in " ".join(answer.out.split())
 
 
 def test_0_telemetry_unreachable_without_strict(project: Project) -> None:
@@ -258,4 +258,4 @@ def test_2_options_of_learn_that_do_not_go_together_are_named(project: Project, 
 def test_2_a_result_of_simulate_never_replaces_config_ini(project: Project) -> None:
     answer = project.jpo("lab", "simulate", "--workloads", "1", "--runs", "1", "--output-file", str(project.config))
     assert answer.code == 2
-    assert "is no place for a result" in one_line(answer)
+    assert "is not a place for a result" in one_line(answer)

@@ -22,12 +22,12 @@ def test_it_says_what_else_there_was_and_what_came_of_it(project: Project) -> No
     answer = project.jpo("explain")
     assert (answer.code, answer.err) == (0, "")
     for told in (
-        "Where it stands now",
+        "Status",
         "written into config.ini",
-        "no later change of JPO is in force",
+        "JPO has changed nothing since",
         "followed by 1 run",
         "run-now: succeeded",
-        "What else there was",
+        "Alternatives",
         "What would change the answer",
         "Most informative runs",
         "guard: approved",
@@ -47,8 +47,8 @@ def test_it_names_the_newest_runs_with_todays_and_the_suggested_values(project: 
 def test_a_suggestion_made_before_the_first_run_is_explained(empty: Project) -> None:
     empty.jpo(*SUGGEST)
     answer = empty.jpo("explain")
-    assert (answer.code, "nothing was to be written: today's values were kept" in answer.out) == (0, True)
-    assert "What else there was" not in answer.out
+    assert (answer.code, "nothing to write: today's values were kept" in answer.out) == (0, True)
+    assert "Alternatives" not in answer.out
 
 
 def test_one_that_holds_none_of_the_new_fields_is_explained(empty: Project) -> None:
@@ -56,7 +56,7 @@ def test_one_that_holds_none_of_the_new_fields_is_explained(empty: Project) -> N
         store.append(a_suggestion(), config="config.ini", source_digest="ab" * 32)
     for form in ("text", "json", "markdown"):
         assert empty.jpo("explain", "s1", "-o", form).code == 0
-    assert "that it was written is not on record" in empty.jpo("explain").out
+    assert "there is no record that it was written" in empty.jpo("explain").out
 
 
 def test_a_later_change_supersedes_it(project: Project) -> None:
@@ -73,7 +73,7 @@ def test_what_a_rollback_brought_back_is_in_force_again(project: Project) -> Non
     project.jpo(*SUGGEST, "--set", "batch_size=64")
     project.jpo("rollback")
     assert "batch_size = 32 " in project.config.read_text()
-    assert "no later change of JPO is in force" in project.jpo("explain", first).out
+    assert "JPO has changed nothing since" in project.jpo("explain", first).out
 
 
 def test_what_never_reached_the_file_supersedes_nothing(project: Project) -> None:
@@ -82,7 +82,7 @@ def test_what_never_reached_the_file_supersedes_nothing(project: Project) -> Non
     with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db") as store:  # killed before it was written
         store.append(a_suggestion(created_at=first["created_at"] + 1), config="config.ini", source_digest="ab" * 32)
     assert "superseded" not in project.jpo("explain", first["suggestion_id"]).out
-    assert "no later change" not in project.jpo("explain", "s1").out
+    assert "JPO has changed nothing since" not in project.jpo("explain", "s1").out
 
 
 def test_a_rollback_undoes_the_one_it_names_and_all_since_unless_it_was_undone_itself() -> None:

@@ -88,10 +88,10 @@ def test_what_the_history_was_not_told_is_found_in_the_file_and_put_on_record(
     assert (answer.code, '"JPO-W524"' in answer.out) == (0, True)
     monkeypatch.setenv("JPO_STORE__URL", url)
     told = " ".join(project.jpo("explain").out.split())
-    assert "that it was written is not on record, but config.ini holds its values" in told
+    assert "there is no record that it was written, but config.ini contains its values" in told
     assert "1 value written" in told
-    assert "config.ini holds its values" in " ".join(project.jpo("history").out.split())
-    assert "config.ini holds its values" in " ".join(project.jpo("audit", "verify").out.split())
+    assert "config.ini contains its values" in " ".join(project.jpo("history").out.split())
+    assert "config.ini contains its values" in " ".join(project.jpo("audit", "verify").out.split())
     assert project.jpo("observe").code == 0
     assert "written into config.ini on" in " ".join(project.jpo("explain").out.split())
     assert "not on record" not in project.jpo("audit", "verify").out

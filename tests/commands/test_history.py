@@ -130,7 +130,7 @@ def test_a_widened_interval_is_explained(empty: Project) -> None:
 def test_explain_does_not_show_the_password_of_the_store(empty: Project, postgres: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JPO_STORE__URL", postgres.new_database().replace("jpo@", "jpo:hunter2@"))
     answer = empty.jpo("explain")
-    assert (answer.code, "holds no suggestion" in answer.err, "hunter2" in answer.err) == (2, True, False)
+    assert (answer.code, "contains no suggestion" in answer.err, "hunter2" in answer.err) == (2, True, False)
 
 
 def test_explain_cannot_steer_the_terminal(project: Project) -> None:

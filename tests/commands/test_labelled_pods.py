@@ -116,7 +116,7 @@ def test_a_run_that_goes_on_is_shown_and_does_not_count(labelled: Project, train
     assert "does not report how far it is" in " ".join(labelled.jpo("explain").out.split())
     checks = json.loads(labelled.jpo("doctor", "-o", "json").out)["checks"]
     (line,) = [check for check in checks if check["name"] == "running"]
-    assert line["finding"].startswith("1 run goes on: tonight@")
+    assert line["finding"].startswith("1 run in progress: tonight@")
     assert line["finding"].endswith("it does not count until it ended")
     assert "going_on" not in json.loads(labelled.jpo("explain", "-o", "json", "--offline").out)
     with (labelled.folder / "jpo.toml").open("a") as toml:

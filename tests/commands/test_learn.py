@@ -59,7 +59,7 @@ def test_an_interrupted_training_goes_on_where_it_stopped_and_leaves_one_file(tm
 
     told = pretrain(path, policy="sac", jobs=2, seed=0, track=noted)
     assert seen == [2, 3]
-    assert told[0].startswith("going on from ")
+    assert told[0].startswith("continuing from ")
     assert "; on 12 simulated jobs; ratio " in "\n".join(told)
     assert "harm " in "\n".join(told)
     assert any(line.startswith("  installation host-memory: ratio ") for line in told)

@@ -177,7 +177,7 @@ def test_runs_before_it_was_declared_count_by_what_differs_and_later_ones_with_w
         ("dropout = { min = 0.5, max = 0.1 }", "min = 0.5 is above max = 0.1"),
         ('dropout = { min = 0, max = 1, scale = "log" }', "begins above 0"),
         ("dropout = { min = 0.1 }", "max not given"),
-        ('dropout = { choices = ["a", "b;c"] }', "cannot stand in a config.ini"),
+        ('dropout = { choices = ["a", "b;c"] }', "cannot be written to a config.ini"),
         ('optimizer = { choices = ["SGD", "Adam"] }', "but for its case"),
         ("optimizer = { choices = [true, false] }", "write it in quotes"),
         ("optimizer = { choices = [0, 1] }", "optimizer = 'sgd' is not a finite number"),

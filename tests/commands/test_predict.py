@@ -133,7 +133,7 @@ def test_a_deadline_that_can_be_met_names_the_cheapest(project, predict):
 def test_what_cannot_be_met_says_what_comes_nearest_and_ends_with_3(project, predict):
     code, out, _ = predict("--deadline", "1s", "--max-cost", "5")
     assert code == 3
-    assert "Nothing admissible is expected to be done within 1s and cost at most 5.00 USD; nearest is" in out
+    assert "No admissible configuration is expected to be done within 1s and cost at most 5.00 USD; the nearest is" in out
 
 
 def test_what_the_limits_or_the_sla_refuse_is_no_answer(project, predict):

@@ -204,11 +204,11 @@ def test_a_catalogue_is_replaced_and_another_file_is_not(tmp_path: Path) -> None
     refresh(old, region="us-east-1", families=["g5"], timeout="60s", now=NOW)
     assert old.read_text() == as_csv([OFFER])
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UsageError, match="exists and is no catalogue"):
+    with pytest.raises(UsageError, match="exists and is not a catalogue"):
         refresh(tmp_path / "pipe", region="us-east-1", families=["g5"], timeout="60s", now=NOW)
     for name, content in (("config.ini", CONFIG), ("empty.csv", "")):
         (tmp_path / name).write_text(content)
-        with pytest.raises(UsageError, match="exists and is no catalogue") as refused:
+        with pytest.raises(UsageError, match="exists and is not a catalogue") as refused:
             refresh(tmp_path / name, region="us-east-1", families=["g5"], timeout="60s", now=NOW)
         assert refused.value.code == "JPO-E808"
         assert (tmp_path / name).read_text() == content

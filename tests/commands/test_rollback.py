@@ -390,7 +390,7 @@ def test_a_change_that_broke_the_sla_is_undone_and_the_target_named(tried: Proje
     ran(tried, 190.0)
     told = suggested(tried)
     assert (told["decided_by"], told["reason_codes"]) == ("rollback", ["JPO-I841"])
-    assert "time_max = 120 was kept before it" in str(told["reasons"])
+    assert "time_max = 120 was met before it" in str(told["reasons"])
 
 
 def test_a_target_of_the_model_that_was_broken_before_is_no_reason_to_undo(tried: Project) -> None:

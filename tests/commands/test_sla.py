@@ -36,13 +36,13 @@ def test_the_newest_run_is_checked_and_all_runs_are_counted(with_targets):
     assert (answer.code, answer.err) == (3, "")
     assert "Run run-6" in answer.out
     assert "time_max 3 7 43% (19% to 71%)" in " ".join(answer.out.split())
-    assert answer.out.endswith("violated by run-6 (time_max); time_max kept by 3 of 7 runs\n")
+    assert answer.out.endswith("violated by run-6 (time_max); time_max met by 3 of 7 runs\n")
 
 
 def test_a_run_that_kept_its_targets_as_far_as_they_are_known_is_no_failure(with_targets):
     answer = with_targets.jpo("sla", "check", "run-2")
     assert answer.code == 0
-    assert answer.out.endswith("no promise violated; 1 of 3 unknown; time_max kept by 3 of 7 runs\n")
+    assert answer.out.endswith("no target missed; 1 of 3 unknown; time_max met by 3 of 7 runs\n")
 
 
 def test_logs_are_checked_before_they_are_on_record_and_stay_off_it(with_targets, tmp_path):
@@ -69,7 +69,7 @@ def test_without_a_run_everything_is_unknown(empty):
     (empty.folder / "jpo.toml").write_text(SLA)
     answer = empty.jpo("sla", "check")
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.endswith("no run on record: whether the SLA is kept is unknown\n")
+    assert answer.out.endswith("no run on record: whether the SLA is met is unknown\n")
     told = json.loads(empty.jpo("sla", "check", "-o", "json").out)
     assert (told["runs"], told["compliance"]["runs"]) == ([], {"kept": 0, "known": 0, "share": None})
 
@@ -78,7 +78,7 @@ def test_an_unknown_cost_says_that_prices_are_missing(project):
     (project.folder / "jpo.toml").write_text('[csv]\nlogs = ["runs/*.csv"]\n[sla]\ncost_max = 5\n')
     answer = project.jpo("sla", "check")
     assert (answer.code, "see [prices]" in answer.out) == (0, True)
-    assert "unknown: nothing was measured of what is promised" in answer.out
+    assert "unknown: no run measured what the targets limit" in answer.out
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_run_of_another_workload_has_targets_of_its_own(with_targets):
 def test_without_targets_nothing_is_violated_and_the_way_to_some_is_named(project):
     answer = project.jpo("sla", "check")
     assert (answer.code, answer.err) == (0, "")
-    assert "nothing promised; `jpo sla suggest` shows what runs would keep" in answer.out
+    assert "no SLA targets are set; `jpo sla suggest` shows what runs would meet" in answer.out
     said = json.loads(project.jpo("sla", "check", "-o", "json").out)
     assert (said["promises"], [run["checks"] for run in said["runs"]]) == ({}, [[]])
     assert project.jpo("sla", "check", "no-such-run").code == 2, "a name that is wrong stays an error"
@@ -140,7 +140,7 @@ def test_suggested_lines_are_the_same_in_markdown_and_html(project):
     lines = project.jpo("sla", "suggest").out
     assert f"```toml\n{lines}```\n" in project.jpo("sla", "suggest", "-o", "markdown").out
     assert "<pre># digits/cnn/pytorch: 3 runs" in project.jpo("sla", "suggest", "-o", "html").out
-    assert "kept by 97.5% of runs like them" in project.jpo("sla", "suggest", "--keep", "0.975").out
+    assert "met by 97.5% of runs like them" in project.jpo("sla", "suggest", "--keep", "0.975").out
 
 
 def test_with_few_runs_of_todays_values_all_that_ended_well_count_and_it_says_so(project):
@@ -248,7 +248,7 @@ def test_suggested_lines_are_written_into_jpo_toml_and_nothing_else_changes(proj
     after = Path("jpo.toml").read_text()
     assert after.startswith(before)
     assert SlaTable.model_validate(tomllib.loads(after)["sla"]).time_max is not None
-    assert "all promises met" in project.jpo("sla", "check").out
+    assert "all targets met" in project.jpo("sla", "check").out
     assert "nothing to write" in project.jpo("sla", "suggest", "--write").out
     assert Path("jpo.toml").read_text() == after
 

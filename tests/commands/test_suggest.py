@@ -449,7 +449,7 @@ def test_logs_that_hold_other_workloads_alone_are_named_until_there_is_a_run(emp
         log = empty.log(number, 16, 100.0)
         log.write_text(log.read_text().replace("model=cnn", f"model={model}"))
     told = json.loads(empty.jpo("suggest", "config.ini", "--dry-run", "-o", "json").out)
-    sentence = "CSV logs hold no run of digits/cnn/pytorch, but 3 runs of digits/vit/pytorch, digits/gpt/pytorch; "
+    sentence = "CSV logs contain no run of digits/cnn/pytorch, but 3 runs of digits/vit/pytorch, digits/gpt/pytorch; "
     assert any(note.startswith(sentence) for note in told["evidence"]["notes"])
     assert "JPO-W142" in told["reason_codes"]
     empty.log(9, 16, 100.0)
@@ -471,7 +471,7 @@ def test_values_that_fail_in_two_of_three_runs_are_left_and_what_undoes_them_doe
     empty.log(6, 64, 40.0, status="failed")
     left = suggestion(empty, "--explore", explore)
     assert left["reason_codes"][0] == "JPO-W649"  # type: ignore[index]
-    assert "failed in 2 of 3 runs, and runs with other values none of 4" in str(left["reasons"])
+    assert "failed in 2 of 3 runs (runs with other values: 0 of 4)" in str(left["reasons"])
     assert "batch_size = 16" in empty.config.read_text()
     empty.log_now(16, 100.0)
     later = suggestion(empty, "--explore", explore)

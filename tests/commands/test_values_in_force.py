@@ -110,7 +110,7 @@ def test_check_tells_whether_the_file_would_change_and_diff_shows_it(project: Pr
     assert "+batch_size = 64      # from the tutorial" in answer.out
     assert "config.ini: the values in force are kept, and not written" in answer.out
     back = project.jpo("suggest", "config.ini", "--no-learn", "--check", "--set", "batch_size=16")
-    assert (back.code, "1 value back at what the file has" in back.out) == (0, True)
+    assert (back.code, "1 value restored to what the file has" in back.out) == (0, True)
 
 
 @pytest.mark.parametrize("way", ["rollback", "set"])

@@ -87,7 +87,7 @@ def test_a_pin_holds_at_either_end(read: Read) -> None:
         (b"[t]\na = %(b)s\nb = %(a)s\nlearning_rate = 1%(a)s\n", "refers to itself or too deep"),
         (b"[t]\na = 1\nlearning_rate = %(a)d\n", "has a % that configparser does not understand"),
         (b"[DEFAULT]\nlr = %(a)s\n[t]\na = 1\n[u]\na = 2\n", "has another value in each section that reads it"),
-        (b"[t]\na = 1\n  2\nlearning_rate = %(a)s\n", "'t.a' is no value on one line"),
+        (b"[t]\na = 1\n  2\nlearning_rate = %(a)s\n", "'t.a' is not a value on one line"),
         (b"[t]\nlearning_rate = ${u:lr}\n", "is not what Python's configparser resolves by default"),
     ],
 )

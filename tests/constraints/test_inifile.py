@@ -97,11 +97,11 @@ def test_comments_hold_a_value_until_their_day():
     assert held_by("# jpo: pin", today) == "pinned in config.ini"
     assert held_by("; note #JPO:Pin because of the paper", today) == "pinned in config.ini"
     assert (
-        held_by("# jpo: ignore until 2026-01-01 ; jpo: ignore until 2027-01-01", today) == "held in config.ini until 2027-01-01"
+        held_by("# jpo: ignore until 2026-01-01 ; jpo: ignore until 2027-01-01", today) == "frozen in config.ini until 2027-01-01"
     )
-    assert held_by("# jpo: ignore until 2027-01-01", today) == "held in config.ini until 2027-01-01"
+    assert held_by("# jpo: ignore until 2027-01-01", today) == "frozen in config.ini until 2027-01-01"
     assert held_by("# jpo: ignore until 2026-12-31", today) is None
-    assert held_by("# jpo: ignore until summer", today) == "held in config.ini until summer"
+    assert held_by("# jpo: ignore until summer", today) == "frozen in config.ini until summer"
     assert held_by("# do not pin", today) is None
 
 

@@ -88,7 +88,7 @@ def test_the_next_choice_is_within_reach_of_the_built_in_step_but_not_of_a_given
         ),
         ("[parameters]\nbatch_size = { choices = [] }", r"choices: \[\] is not a list of numbers; write e\.g\."),
         ("[parameters]\nbatch_size = { choices = ['a'] }", r"choices: 'a' is not a number; "),
-        ("[parameters]\nbatch_size = { min = 8, choices = [1, 2] }", r"choices: none lies within 8 to inf; "),
+        ("[parameters]\nbatch_size = { min = 8, choices = [1, 2] }", r"choices: none is within 8 to inf; "),
         ("[parameters]\nbatch_size = { min = true }", r"min: True is not a number; "),
         ("[parameters]\nbatch_size = { max = nan }", r"max: nan is not a number; "),
         ("[parameters]\nbatch_size = { max = inf }", r"max: inf is not a number; "),

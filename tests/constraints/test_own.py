@@ -51,19 +51,19 @@ def test_a_line_with_words_names_them() -> None:
         ({"min": 0, "max": 5, "colour": 1}, "unknown key 'colour'"),
         ({"min": 0, "max": 5, "follow": "batch_size:sqrt"}, "unknown key 'follow'"),
         ({"min": float("nan"), "max": 5}, "min: nan is not a number"),
-        ({"choices": [0.1, 0.2], "max": 0.05}, "choices: none lies within"),
+        ({"choices": [0.1, 0.2], "max": 0.05}, "choices: none is within"),
         ({"choices": []}, "[] is not a list"),
         ({"choices": "adam"}, "'adam' is not a list"),
-        ({"choices": ["adam", 3]}, "3 is no word, and others are"),
+        ({"choices": ["adam", 3]}, "3 is not a word, but others are"),
         ({"choices": [True, False]}, "true is not a word; write it in quotes"),
-        ({"choices": ["adam", "adam"]}, "'adam' is there twice"),
+        ({"choices": ["adam", "adam"]}, "'adam' is listed twice"),
         ({"choices": ["adam", "sgd"], "min": 1}, "min: words have none"),
         *(
-            ({"choices": [word, "sgd"]}, "cannot stand in a config.ini")
+            ({"choices": [word, "sgd"]}, "cannot be written to a config.ini")
             for word in ("", " a", "a ", "a%b", "a;b", "a # b", "a\nb")
         ),
         *(
-            ({"choices": [word, "sgd"]}, "cannot stand in a config.ini")
+            ({"choices": [word, "sgd"]}, "cannot be written to a config.ini")
             for word in ('a"b', "a'b", "x" * 65, "a  b", "${a}", "[a]")
         ),
         ({"key": "dropout", "min": 0, "max": 1}, "key: 'dropout' is not section.option"),

@@ -169,7 +169,7 @@ def test_a_value_that_became_unreadable_is_a_violation(review):
 
 @pytest.mark.parametrize(
     ("comment", "why"),
-    [("# jpo: pin", "pinned in config.ini"), ("; jpo: ignore until 2027-01-01", "held in config.ini until 2027-01-01")],
+    [("# jpo: pin", "pinned in config.ini"), ("; jpo: ignore until 2027-01-01", "frozen in config.ini until 2027-01-01")],
 )
 def test_a_comment_holds_the_value_on_its_line(review, comment, why):
     before = BEFORE.replace("# samples, over all GPUs", comment)

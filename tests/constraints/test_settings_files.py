@@ -83,7 +83,7 @@ def test_a_mistyped_name_does_not_weaken_the_limits(tmp_path, capsys):
     assert (
         main([str(before), str(before), "--limits-of", str(tmp_path / "jobs" / "config.ini")], datetime.date(2026, 12, 31)) == 2
     )
-    assert "is no file; name the config.ini" in capsys.readouterr().err
+    assert "is not a file; name the config.ini" in capsys.readouterr().err
 
 
 def test_a_repository_of_somebody_else_is_not_believed_in(tmp_path, monkeypatch):

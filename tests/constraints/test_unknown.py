@@ -12,8 +12,8 @@ from jpo.project.plugins.tables import settings_model
 @pytest.mark.parametrize(
     ("section", "hint"),
     [
-        ("limit", "limits of parameters stand in [parameters], e.g. batch_size"),
-        ("max_change", "limits of parameters stand in [parameters]"),
+        ("limit", "limits of parameters belong in [parameters], e.g. batch_size"),
+        ("max_change", "limits of parameters belong in [parameters]"),
         ("parameter", "did you mean parameters?"),
         ("Parameters", "did you mean parameters?"),
         ("quotas", "did you mean quota?"),

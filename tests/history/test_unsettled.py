@@ -34,7 +34,7 @@ def test_the_bytes_of_the_file_say_what_became_of_it(store: Store, content: byte
     (made,) = store.unsettled(a_suggestion().identity)
     assert fate(made, content) == became
     (sentence,) = open_ends(store, lambda path: content if path == "c.ini" else b"?")
-    assert sentence.startswith("Suggestion s1: that it was written is not on record, ")
+    assert sentence.startswith("Suggestion s1: there is no record that it was written, ")
 
 
 @pytest.mark.parametrize("kind", ["written", "conflict", "not written"])

@@ -35,7 +35,7 @@ def test_what_goes_on_record_is_what_the_job_will_read_with_evidence_reasons_and
     assert (suggestion.status, suggestion.values.suggested["batch_size"], suggestion.created_at) == ("changed", 63.0, 7.0)
     (change,) = suggestion.changes
     assert (change.parameter, change.old, change.new) == ("batch_size", 16.0, 63.0)
-    assert change.reason == "expected alone: time -67%; not run yet at 63", "the effect, and on what ground"
+    assert change.reason == "expected alone: time -67%; not tried yet at 63", "the effect, and on what ground"
     assert suggestion.values.texts == {name: f"{value:g}" for name, value in NOW.items()}
     assert (suggestion.decision.decided_by, suggestion.decision.policy) == ("belief", "belief rule")
     assert (suggestion.evidence.run_ids, suggestion.codes[-1]) == (("r1", "r2"), "JPO-I501")
@@ -54,8 +54,8 @@ def test_the_record_names_the_weights_that_decided_or_the_rule() -> None:
 
 def test_the_ground_of_a_value_are_the_runs_at_it() -> None:
     runs = [*FASTER, a_run(5, 39.0, batch_size=64.0, converged=False)]
-    assert why("batch_size", 64.0, runs) == "3 runs at 64, 1 of them not well"
-    assert why("batch_size", 128.0, runs) == "not run yet at 128"
+    assert why("batch_size", 64.0, runs) == "3 runs at 64, 1 did not end well"
+    assert why("batch_size", 128.0, runs) == "not tried yet at 128"
     assert why("cpus", 2.0, runs[:1]) == "1 run at 2"
 
 

@@ -304,7 +304,7 @@ def test_a_link_is_no_config_ini(machine: Any, tmp_path: Path) -> None:
     (machine.repository / "config.ini").rename(secret)
     (machine.repository / "config.ini").symlink_to(secret)
     done = run_step(machine, tmp_path, ACTION, "Suggest")
-    assert (done.returncode, "is no plain file, or behind a link" in done.stderr) == (2, True)
+    assert (done.returncode, "is not a plain file, or behind a link" in done.stderr) == (2, True)
     assert list((tmp_path / "jpo-report").iterdir()) == []
 
 

@@ -276,7 +276,7 @@ def test_a_link_is_copied_into_no_artifact(machine: Any, shell: str, config: str
     suggest, guard = jobs(config=config).values()
     for job in (suggest, guard):
         done = run_job(machine, job, shell=shell)
-        assert (done.returncode, "is no plain file, or behind a link" in done.stderr) == (2, True)
+        assert (done.returncode, "is not a plain file, or behind a link" in done.stderr) == (2, True)
     assert [path.name for path in secret.parent.iterdir()] == ["config.ini"]
     assert not (machine.repository / "jpo-report").exists()
 

@@ -223,4 +223,4 @@ def test_pipelines_in_a_row_carry_the_history_of_two_workloads(gitlab_ci_local: 
         assert len({following for _, following in lines}) > 1, "something was tried"
         assert hosted.history(name).stat().st_size < 1e6
     assert re.search(r"a-suggest +> KEPT", hosted.said[OF_A_BRANCH])
-    assert not re.search("CSV logs hold no run", "".join(hosted.said))
+    assert not re.search("CSV logs contain no run", "".join(hosted.said))

@@ -268,7 +268,7 @@ def test_a_file_of_libpq_that_is_a_pipe_is_refused_before_all_of_python_waits_fo
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
     given = settings("", {"JPO_STORE__URL": "postgresql://127.0.0.1:1/jpo", variable: str(tmp_path / "pipe")})
-    with pytest.raises(StoreError, match="is no regular file") as caught:
+    with pytest.raises(StoreError, match="is not a regular file") as caught:
         check_store(given)
     assert (caught.value.code, variable in caught.value.remedy) == ("JPO-E513", True)
 

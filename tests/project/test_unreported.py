@@ -71,7 +71,7 @@ def test_a_quality_that_no_run_measures_is_named_with_what_they_measure() -> Non
     renamed = Settings.model_validate({"metric": {"name": "f1_macro", "direction": "max"}, "sla": {"accuracy_min": 0.9}})
     ran = [replace(run(1.0).run, outcome=Outcome(metrics={"f1": 0.8}))]
     assert unmeasured(renamed, ran) == [
-        Note(UNMEASURED, f"no finished run has measured {name}, of which {place}: it has no say", name)
+        Note(UNMEASURED, f"no finished run has measured {name} ({place}), so it does not count", name)
         for name, place in [
             ("val_accuracy", "[sla] accuracy_min speaks"),
             ("f1_macro", "[metric] name speaks (runs measure f1)"),
@@ -84,4 +84,4 @@ def test_a_quality_that_no_run_measures_is_named_with_what_they_measure() -> Non
 
 def test_a_validation_loss_that_is_not_above_zero_is_named() -> None:
     (note,) = unmeasured(Settings(), [replace(run(1.0).run, outcome=Outcome(val_loss=loss)) for loss in (-3.0, 0.5)])
-    assert note.text.startswith("val_loss is 0 or below in 1 of 2 runs that ended well, and has no say of them: report it under")
+    assert note.text.startswith("val_loss is 0 or below in 1 of 2 runs that ended well; it does not count there: report it under")

@@ -40,7 +40,7 @@ def test_all_of_few_proves_little() -> None:
 
 @pytest.mark.parametrize(("hits", "of"), [(0, 0), (3, 2), (-1, 2)])
 def test_what_is_no_share_is_refused(hits: int, of: int) -> None:
-    with pytest.raises(ValueError, match="is no share"):
+    with pytest.raises(ValueError, match="is not a share"):
         share_interval(hits, of)
 
 

@@ -23,8 +23,8 @@ def read(**older: object) -> Suggestion:
         ({"status": "kept"}, "kept"),
         ({"reasons": (Note("JPO-I603", "was run 3 times"),)}, "return"),
         ({"decided_by": "rollback"}, "return"),
-        ({"reasons": (Note("JPO-I604", "was not run yet"),)}, "trial"),
-        ({"reasons": (Note("JPO-I604", "was not run yet"),), "kind": "improvement"}, "improvement"),
+        ({"reasons": (Note("JPO-I604", "has not been tried"),)}, "trial"),
+        ({"reasons": (Note("JPO-I604", "has not been tried"),), "kind": "improvement"}, "improvement"),
     ],
     ids=str,
 )

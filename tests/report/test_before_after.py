@@ -87,7 +87,7 @@ def test_a_forecast_in_the_place_of_runs_is_marked_in_every_form() -> None:
     document = before_after.document(found)
     for shown in (text.render(document, width=120, colour=False), markdown.render(document), html.render(document)):
         assert "forecast 1h 00m" in shown
-        assert "what JPO forecast for the values before its first change" in " ".join(shown.split())
+        assert "for the values before its first change" in " ".join(shown.split())
     (one,) = before_after.as_json(found)["workloads"]
     assert [line["basis"] for line in one["since_first_change"]] == ["forecast", "runs", "runs"]
     assert [row["basis"] for row in csv.DictReader(StringIO(before_after.as_csv(found)))] == ["forecast", "runs", "runs"]

@@ -15,9 +15,9 @@ def test_a_row_has_as_many_cells_as_there_are_columns() -> None:
 
 @pytest.mark.parametrize("number", [math.nan, math.inf])
 def test_a_cell_holds_no_number_that_is_not_finite(number: float) -> None:
-    with pytest.raises(ValueError, match="None is what is unknown"):
+    with pytest.raises(ValueError, match="use None for unknown"):
         Cell(number)
-    with pytest.raises(ValueError, match="None is what is unknown"):
+    with pytest.raises(ValueError, match="use None for unknown"):
         Cell(1.0, low=0.0, high=number)
 
 

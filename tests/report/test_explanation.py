@@ -84,14 +84,14 @@ def test_all_reasons_are_given() -> None:
 
 def test_an_older_suggestion_is_explained_without_what_it_does_not_hold() -> None:
     old = a_suggestion(changes=(), decided_by="belief", policy="belief rule")
-    explained = Explanation(Report(old, Path("config.ini"), written=False), (), (), {}, ("nothing was to be written",))
+    explained = Explanation(Report(old, Path("config.ini"), written=False), (), (), {}, ("nothing to write",))
     titles = [plain_text(section.title) for section in shown(sections(explained)) if isinstance(section, Section)]
     assert titles == [
-        "Where it stands now",
+        "Status",
         "Why",
-        "What is expected",
-        "Who decided",
-        "What held it back",
+        "Forecast",
+        "Decision",
+        "Limits that applied",
     ]  # made.py's has a notice
     assert "- the belief rule" in lines(explained)
 

@@ -40,7 +40,7 @@ def test_what_must_be_known_to_read_it_is_said() -> None:
         "Hypervolume of the measured front up to it: 4.56 h × USD (more is better).",
         "Predicted points would add 144%, and at the worse ends of their intervals nothing; predictions are optimistic",
         "The same in all: gpus 1.",
-        "`jpo suggest` would choose: batch 128; batch_size 128 was not run yet.",
+        "`jpo suggest` would choose: batch 128; batch_size 128 has not been tried.",
         "Not shown: runs that did not end well (3).",
         "Note: a note",
     ):
@@ -115,10 +115,10 @@ def test_every_form_distinguishes_facts_from_predictions() -> None:
 def test_reasons_keep_their_published_keys_and_read_well() -> None:
     left_out = {Unshown("risky"): 2, Unshown("unmeasured", ("duration_seconds", "cpu_utilisation")): 1}
     assert as_json(replace(FRONT, left_out=left_out))["left_out"] == {
-        "configurations of which more than 20 % would fail": 2,
+        "configurations with more than 20 % failures": 2,
         "runs without time and CPU busy": 1,
     }
-    assert "Not shown: configurations of which more than 20% would fail (2); runs without duration and CPU" in text(
+    assert "Not shown: configurations with more than 20% failures (2); runs without duration and CPU" in text(
         replace(FRONT, left_out=left_out)
     )
 

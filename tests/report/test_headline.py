@@ -49,7 +49,7 @@ def test_what_was_done_is_told_by_the_file_that_was_there() -> None:
     assert headline.what_was_done(altered(made, checkout=older), written=True) == "1 value written"
     assert headline.what_was_done(altered(kept, checkout=older), written=True) == "the values in force are kept, and written"
     back = Checkout("config.ini", None, dict(made.values.suggested))
-    assert headline.what_was_done(altered(made, checkout=back), written=True) == "1 value back at what the file has"
+    assert headline.what_was_done(altered(made, checkout=back), written=True) == "1 value restored to what the file has"
 
 
 def test_when_a_run_is_done_is_said_with_its_start() -> None:

@@ -15,7 +15,7 @@ APPLIED = (
     RuleApplied("JPO-I622", "JPO-I622", 20, 40),
     RuleApplied("JPO-I622", "JPO-I622", 10, 30),
     RuleApplied("settled", "JPO-I625", 0, 30),
-    RuleApplied("the trial that may gain most", "JPO-I604", 29, 1),
+    RuleApplied("the trial with the largest possible gain", "JPO-I604", 29, 1),
 )
 MADE = altered(a_suggestion("s1"), kind="trial", trial=(2, 5), rules=APPLIED)
 
@@ -28,7 +28,7 @@ def test_the_rules_are_a_table_in_their_order_and_the_last_line_says_which_one_c
     told = lines(MADE)
     assert told[0].startswith("TRIAL 2 of 5: ")
     assert "settled JPO-I625 is a trial, where nothing is better with a chance of 80% 0 30" in told
-    assert "Chosen of what is left by “the trial that may gain most”." in told
+    assert "Chosen of what is left by “the trial with the largest possible gain”." in told
 
 
 def test_holds_of_one_name_are_one_row() -> None:
@@ -49,7 +49,7 @@ def test_a_rule_of_another_version_keeps_its_name() -> None:
 
 def test_json_has_each_rule_with_its_condition() -> None:
     document = json.loads(rendered(rules, MADE, "json"))
-    assert document["chosen_by"] == "the trial that may gain most"
+    assert document["chosen_by"] == "the trial with the largest possible gain"
     assert [rule["removed"] for rule in document["rules"]] == [4, 30, 0]
     assert all(rule["condition"] for rule in document["rules"])
 

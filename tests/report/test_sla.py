@@ -38,7 +38,7 @@ def test_limits_have_signs_and_units_and_verdicts_are_words() -> None:
     assert "time_max ≤ 1h 00m 30m 00s met" in shown
     assert "cost_max ≤ 6.00 EUR 7.00 EUR violated" in shown
     assert "gpu_util_min ≥ 50% unknown unknown" in shown
-    assert shown[-4:-1] == ["Note: a note", "", "violated by r1 (cost_max); time_max kept by 6 of 7 runs"]
+    assert shown[-4:-1] == ["Note: a note", "", "violated by r1 (cost_max); time_max met by 6 of 7 runs"]
 
 
 def test_how_often_it_was_kept_is_a_share_with_its_interval_or_unknown() -> None:
@@ -55,17 +55,17 @@ def test_the_verdict_names_runs_and_targets_and_what_is_not_known() -> None:
         return CheckedRun(a_run(), [(a_check(word=word), None) for word in words])
 
     assert verdict([run("ok"), run("ok", "broken")]) == "violated by r1 (time_max)"
-    assert verdict([run("ok", "unknown")]) == "no promise violated; 1 of 2 unknown"
-    assert verdict([run("unknown")]) == "unknown: nothing was measured of what is promised"
-    assert verdict([run("ok")]) == "all promises met"
-    assert verdict([]) == "no run on record: whether the SLA is kept is unknown"
+    assert verdict([run("ok", "unknown")]) == "no target missed; 1 of 2 unknown"
+    assert verdict([run("unknown")]) == "unknown: no run measured what the targets limit"
+    assert verdict([run("ok")]) == "all targets met"
+    assert verdict([]) == "no run on record: whether the SLA is met is unknown"
 
 
 def test_names_from_logs_steer_no_terminal_and_no_page() -> None:
     attack = a_report((a_check(word="broken"), 1.0), run_id="\x1b[31m<b>")
     document = sla.document(attack)
     assert "\x1b" not in text.render(document, width=100, colour=False)
-    assert "**violated by  \\[31m\\<b\\> (time\\_max); time\\_max kept by 6 of 7 runs**" in markdown.render(document).replace(
+    assert "**violated by  \\[31m\\<b\\> (time\\_max); time\\_max met by 6 of 7 runs**" in markdown.render(document).replace(
         "by \\[", "by  \\["
     )
     assert "<b>" not in html.render(document)
@@ -89,7 +89,7 @@ def test_a_proposal_is_lines_for_the_settings_and_comments_where_nothing_can_be_
     proposal = SlaProposal(IDENTITY, 0.95, 3, "with any values", thresholds, uncoded(["a note"]), Currency("EUR", 0.5))
     assert text.render(sla.document(proposal), width=100, colour=False) == (
         "# d/m/f: 3 runs that ended well with any values\n"
-        "# each line by itself is expected to be kept by 95% of runs like them\n"
+        "# each line by itself is expected to be met by 95% of runs like them\n"
         "# a note\n"
         "[sla]\n"
         'time_max = "2h"   # 3 runs, 1h 00m to 1h 30m\n'

@@ -195,7 +195,7 @@ def test_a_chance_is_stated_once_of_a_change_and_of_todays_values_in_json_alone(
     kept = replace(REPORT, suggestion=altered(SUGGESTION, **today, confidence=0.97))
     assert lines(kept)[0] == "KEPT: batch_size 128 was run 6 times"
     assert "config.ini: kept as it is. Suggestion 20261121-120000-abcdef" in lines(kept)
-    assert "97%" not in shown(kept) + shown(kept, "markdown"), "that today is not worse than today is no claim"
+    assert "97%" not in shown(kept) + shown(kept, "markdown"), "that today is not worse than today is not a claim"
     assert json.loads(shown(kept, "json"))["confidence"] == 0.97
     unknown = altered(SUGGESTION, confidence=None, decided_by="no evidence")
     assert lines(replace(REPORT, suggestion=unknown))[0] == "RETURN: training.batch_size 64 → 128, expected time -23%"
@@ -228,7 +228,7 @@ def test_markdown_and_html_cannot_be_broken_out_of() -> None:
 
 
 def test_widened_intervals_are_noted_and_not_counted_as_a_further_reason() -> None:
-    widened = "too few of the last runs took as long as forecast: their intervals and risks are widened by a factor of 1.8"
+    widened = "too few of the last runs took as long as forecast; their intervals and risks are widened by a factor of 1.8"
     text = shown(
         replace(REPORT, suggestion=altered(SUGGESTION, reasons=(*uncoded(["first", "third"]), Note("JPO-W616", widened))))
     )
@@ -237,7 +237,7 @@ def test_widened_intervals_are_noted_and_not_counted_as_a_further_reason() -> No
 
 
 def test_a_rollback_that_says_widened_intervals_among_its_reasons_does_not_note_them_again() -> None:
-    widened = "too few of the last runs took as long as forecast: their intervals and risks are widened by a factor of 1.8"
+    widened = "too few of the last runs took as long as forecast; their intervals and risks are widened by a factor of 1.8"
     back = altered(SUGGESTION, decided_by="rollback", reasons=(Note("JPO-I842", "undone"), Note("JPO-W616", widened)))
     text = " ".join(shown(replace(REPORT, suggestion=back)).split())
     assert text.count("widened by a factor of 1.8") == 1

@@ -34,12 +34,12 @@ def trial_vetoes(candidates: Candidates, belief: Belief, open_rows: Bools, best:
     back = np.array([others[row] and admissible(candidates.parameters(row), there) for row in range(len(others))], dtype=np.bool_)
     new = others & ~belief.tried
     if back.any() and (new & ~back).any():
-        words = "is more than one step from the best that was measured, to which the next run may have to go back"
+        words = "is more than one step from the best measured values, to which the next run may have to return"
         yield Veto(new & ~back, words, NO_WAY_BACK)
         new = new & back
     near = new & close_to_a_miss(candidates, belief)
     if near.any() and (new & ~near & (belief.p_fail < LIKELY_TO_FAIL)).any():
-        words = f"is within a factor of {STEP:g} of values that were tried, and of which no run ended well"
+        words = f"is within a factor of {STEP:g} of values with which no run ended well"
         yield Veto(near, words, NEAR_A_MISS)
 
 

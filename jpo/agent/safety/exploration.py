@@ -217,7 +217,7 @@ class Exploration:
 
     @cached_property
     def asked_for(self) -> int | None:
-        """The trial that was asked for: the most informative row that was not run yet, by what it may gain for its cost."""
+        """The trial that was asked for: the most informative row that has not been tried, by what it may gain for its cost."""
         rows, belief = self.open_rows & ~self.comparison.belief.tried, self.comparison.belief
         if self.leeway.exploration_runs_left <= 0 or not rows.any():
             return None

@@ -71,8 +71,8 @@ def words(belief: Belief, row: int) -> str:
     others = (belief.runs > belief.failures) & (np.arange(len(belief.runs)) != row)
     failed, there = int(belief.failures[row]), int(belief.failures[row] + belief.runs[row])
     elsewhere, in_all = int(belief.failures[others].sum()), int((belief.failures + belief.runs)[others].sum())
-    besides = f", and runs with other values {elsewhere or 'none'} of {in_all}" if in_all else ""
-    return f"failed in {failed} of {numbers.counted(there, 'run')}{besides}: more often than by chance"
+    besides = f" (runs with other values: {elsewhere} of {in_all})" if in_all else ""
+    return f"failed in {failed} of {numbers.counted(there, 'run')}{besides}, more often than by chance"
 
 
 def known_to_end_well(candidates: Candidates, runs: Ints, often: Bools) -> Bools:

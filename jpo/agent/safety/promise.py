@@ -80,19 +80,19 @@ class Promise:
     def finding(self) -> str:
         """That it is not kept."""
         limit, today = self.quality.value_of(self.limit), value(self.quality, self.today)
-        return f"{self.target} = {limit:g} is not kept (today's values are expected to end with {today})"
+        return f"{self.target} = {limit:g} is not met (today's values are expected to end with {today})"
 
     def note(self) -> Note:
         """Why nothing comes first."""
         finding, reached = self.finding, value(self.quality, self.reached)
         best = f"the best of {self.tried} models that were tried reached {reached}" if self.tried > 1 else ""
         if self.out_of_reach:
-            chance = f"no values that may be tried keep it with more than {SELDOM:.0%} chance"
-            kept = "is kept as high as it is" if self.quality.more_is_better else "is kept as low as it is"
+            chance = f"no values that may be tried meet it with more than {SELDOM:.0%} chance"
+            kept = "stays as high as it is" if self.quality.more_is_better else "stays as low as it is"
             short = "loss" if self.quality == VAL_LOSS else heading(self.quality.name)
             return Note("JPO-W639", f"{finding} and seems out of reach: {best}, and {chance}; the {short} {kept}")
         better = "raise" if self.quality.more_is_better else "lower"
-        held = f"nothing that may be changed is likely enough to {better} it"
+        held = f"no change that is allowed is likely enough to {better} it"
         return Note("JPO-W638", "; ".join(filter(None, (f"{finding}, and {held}", best))))
 
 

@@ -44,11 +44,11 @@ KNOBS: dict[Cause, tuple[str, ...]] = {
 """What helps against a cause, the likeliest first: what comes later is tried when steps of the earlier ones have failed. Host
 memory goes up, and the batch of what diverges, since its gradient is less noisy then; everything else goes down."""
 OTHER_CAUSES: dict[Cause, str] = {
-    "GPU memory": "the model alone may not fit, another process may hold memory, or the host's ran out unseen",
-    "host memory": "the job may leak memory, or its data may not fit, whatever it is asked for",
+    "GPU memory": "the model alone may not fit, another process may use memory, or the host's ran out unseen",
+    "host memory": "the job may leak memory, or its data may not fit, however much it asks for",
     "memory": "the model or the data alone may not fit, or the job may leak memory",
     "divergence": "the data, the loss or number formats (float16) may be the reason, not the rate",
-    "time": "the job may wait for something else: data, a lock, other jobs",
+    "time": "the job may be waiting for something else: data, a lock, other jobs",
     "cut off": "the job itself may be broken: read its log",
     "unknown": "the job itself may be broken: read its log",
 }
@@ -62,8 +62,8 @@ SENTENCES: dict[Cause, str] = {
     "memory": "{run} ran out of memory (of the GPU or of the host: not measured)",
     "divergence": "{run} diverged",
     "time": "{run} was stopped before it was done",
-    "cut off": "{run} ended in the middle for no reason on record, as at a time limit",
-    "unknown": "why {run} did not end well is not recorded",
+    "cut off": "{run} ended early for no recorded reason, as at a time limit",
+    "unknown": "the reason why {run} did not end well is not recorded",
 }
 
 
@@ -188,7 +188,7 @@ def recovery_reason(candidates: Candidates, runs: Sequence[Run], row: int | None
     if given_up := [*_given_up(candidates, runs, row)]:
         finding = f"{finding}; {', '.join(given_up)}, so {OTHER_CAUSES[cause]}"
     if row is None:
-        return Note(NOTHING_HELPS, f"{finding}; nothing that may be changed is expected to help")
+        return Note(NOTHING_HELPS, f"{finding}; no change that is allowed is expected to help")
     return Note("JPO-W618", f"{finding}: {step(candidates, row)}")
 
 

@@ -57,19 +57,19 @@ def setback(problem: Problem, before: int, broken: Iterable[Broken] = (), outlas
         often_well = belief.failures[before] < belief.runs[before]
         took_longer = f"{' and ' if failures else ''}{outlasted} had to be stopped" if outlasted else ""
         failed = f"{failures} runs failed" if failures or not outlasted else ""
-        finding = f"{failed}{took_longer} since and none ended well; before it {belief.runs[before]} did"
+        finding = f"{failed}{took_longer} since, and none ended well; before it {belief.runs[before]} did"
         return Note("JPO-I843", finding) if failures + outlasted >= failing.FEWEST and often_well else None
     if belief.failures[before] >= belief.runs[before]:
         return None  # whatever is worse now, it is no way back
     if problem.comparison.often_failing[now] and not problem.comparison.often_failing[before]:
-        return Note(failing.CODE, f"what it changed to {failing.words(belief, now)}")
+        return Note(failing.CODE, f"the values that it set {failing.words(belief, now)}")
     for name, limit, then, today in broken:
-        return Note("JPO-I841", f"{name} = {limit:g} was kept before it and is not since: {then:.4g} became {today:.4g}")
+        return Note("JPO-I841", f"{name} = {limit:g} was met before it and is not met since: from {then:.4g} to {today:.4g}")
     worse, noise = worsening(problem, before)
     if worse <= Z * problem.comparison.calibration.interval_factor * noise:
         return None
     finding = f"since then the outcome is {100 * math.expm1(worse):.0f}% worse under your preference, more than noise explains"
-    return Note("JPO-I842", f"{finding}; what stood there before {reasons.measured(problem, before)}")
+    return Note("JPO-I842", f"{finding}; the values before it {reasons.measured(problem, before)}")
 
 
 def worsening(problem: Problem, before: int) -> tuple[float, float]:

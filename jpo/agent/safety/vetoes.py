@@ -45,7 +45,7 @@ def vetoes(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) 
     `named`: parameters whose largest value the user has named.
     """
     held = [
-        Veto(ruled_out(candidates, runs), "asks for no less than what failed", "JPO-I620"),
+        Veto(ruled_out(candidates, runs), "asks for at least as much as what failed", "JPO-I620"),
         *_memory(candidates, runs, named),
         *_cpus(candidates, runs),
     ]
@@ -115,7 +115,7 @@ def too_little_memory_vetoes(
     if not rows.any():
         return ()
     first = least(need, rows)
-    words = f"needs more host memory than it may have: from {need[first]:.3g} GiB expected, where {there[first]:.3g} are allowed"
+    words = f"needs about {need[first]:.3g} GiB of host memory or more, and {there[first]:.3g} GiB are allowed"
     return (Veto(rows, words, TOO_LITTLE_MEMORY, lasting=False),)
 
 
@@ -125,7 +125,7 @@ def failing_vetoes(candidates: Candidates, belief: Belief) -> tuple[Veto, ...]:
     """
     often, now, rows = failing.often_failing(belief.runs, belief.failures), candidates.current, np.arange(len(candidates.values))
     leaves = belief.runs[now] and (candidates.admissible & failing.known_to_end_well(candidates, belief.runs, often)).any()
-    beyond = "asks for no less than values that "
+    beyond = "asks for at least as much as values that "
     held = []
     for row in map(int, np.flatnonzero(often)):
         says, no_less = failing.words(belief, row), failing.no_less_than(candidates, belief, row, often)

@@ -32,10 +32,10 @@ class SearchValues:
 def search_note(values: SearchValues, preference: Preference, *, best: bool) -> Note:
     """That this is a search, how far it is, and what counts; `best`: whether the best so far is the answer."""
     if best and values.best is None:
-        text = f"search: none of {numbers.counted(values.runs, 'run')} says what is searched for, so there is no best"
+        text = f"search: none of {numbers.counted(values.runs, 'run')} reported what is searched for, so there is no best yet"
     elif best:
         text = "the search is over: this is" if values.over else "search: this is"
-        text += f" the best of {numbers.counted(values.runs, 'run')}, by all of them together"
+        text += f" the best of {numbers.counted(values.runs, 'run')}, judged by all of them together"
     else:
         of = "" if values.of is None else f" of {values.of}"
         counts = "the best model counts" if preference.loss else "the best run counts, by a preference without loss"

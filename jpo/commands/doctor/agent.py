@@ -39,7 +39,7 @@ def decides(store: Store, settings: LoadedSettings) -> Line:
     name, explore, situations = decider_of(settings)
     asked = f'[agent] policy = "{name}"'
     if explore == "off":
-        return Line("agent", "ok", 'nobody chooses: with [agent] explore = "off" only what was measured is run')
+        return Line("agent", "ok", 'no agent decides: with [agent] explore = "off" only measured values are used')
     if name == "belief":
         return Line("agent", "ok", f"the belief rule decides, as {asked} asks")
     policy = policy_for(store, explore, name)
@@ -79,7 +79,7 @@ def learnt(case: Case) -> Iterator[Line]:
             _, header = unseal_agent(saved[0])
             runs, _, updates = progress_of(header)
         except StoreError as error:
-            finding = f"the agent that learns here {error.finding}; suggestions go on with the policy that was released"
+            finding = f"the agent that learns here {error.finding}; suggestions keep using the released policy"
             yield Line("learnt", "warning", finding, REBUILD, "JPO-W605")
             return
         held = header["replays"]["real"][1]

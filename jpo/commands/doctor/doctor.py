@@ -56,7 +56,7 @@ def plugins(_case: Case) -> Iterator[Line]:
         if isinstance(failure, plugin.Broken):
             yield Line("plugins", "warning", str(failure), "install it anew, or remove its package", plugin.CODE)
     if others := [each.name for each in plugin.from_packages()]:
-        yield Line("plugins", "ok", f"besides JPO's own: {', '.join(others)}")
+        yield Line("plugins", "ok", f"in addition to JPO's own: {', '.join(others)}")
 
 
 def checks_of_plugins(topic: str) -> Iterator[Check]:

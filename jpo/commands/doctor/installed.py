@@ -43,7 +43,7 @@ def learning(case: Case) -> Iterator[Line]:
         yield Line("learning", "warning", finding, f'pip install "jpo[learn]", in pipelines the full image; {meant}', "JPO-W650")
     else:
         finding = "off, as [agent] asks: JPO suggests, and learns nothing new here"
-        yield Line("learning", "ok", finding, 'pip install "jpo[learn]" where it shall learn', "JPO-I140")
+        yield Line("learning", "ok", finding, 'pip install "jpo[learn]" where JPO should learn', "JPO-I140")
 
 
 def wanted(case: Case) -> bool:

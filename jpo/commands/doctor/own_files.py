@@ -74,6 +74,6 @@ def writable(case: Case) -> Iterator[Line]:
     """Whether config.ini can be replaced."""
     target = case.workload.path.resolve()
     if not (os.access(target, os.W_OK) and os.access(target.parent, os.W_OK)):
-        remedy = "make it and its folder writable where JPO shall write"
+        remedy = "make it and its folder writable where JPO should write"
         raise EditError(str(target), "cannot be replaced", remedy, code="JPO-E222")
     yield Line("writable", "ok", "config.ini can be replaced")

@@ -39,7 +39,7 @@ def access(case: Case) -> Iterator[Line]:
     names_of(case.settings)  # raises what is wrong with them, offline too
     shown, secret = credentials(case.server)
     if not case.server.verify:
-        finding = f"{shown}; any certificate is trusted ([prometheus] insecure): whoever sits in between can forge runs"
+        finding = f"{shown}; any certificate is trusted ([prometheus] insecure): anyone on the network path can forge runs"
         yield Line("access", "warning", finding, "set ca_file to the server's authority", "JPO-W147")
     elif secret and travels_openly(case.server.url):
         finding = f"{shown} over http://: everybody on the way can read it"
@@ -88,7 +88,7 @@ def going_on(case: Case) -> list[Line]:
         return []  # the server stopped answering, or the store has a line of its own
     if not runs:
         return []
-    goes, ended = ("goes on", DOES_NOT_COUNT) if len(runs) == 1 else ("go on", "they do not count until they ended")
+    goes, ended = ("in progress", DOES_NOT_COUNT) if len(runs) == 1 else ("in progress", "they do not count until they ended")
     told = "; ".join(sentence(run) for run in runs[:MOST_SHOWN]) + ("; and others" if runs[MOST_SHOWN:] else "")
     return [Line("running", "ok", f"{counted(len(runs), 'run')} {goes}: {told}; {ended}", code="JPO-I174")]
 
@@ -113,7 +113,7 @@ def csv_logs(case: Case) -> Iterator[Line]:
             yield Line("logs", "warning", finding, "if the job has run, name the same in config.ini and in the job", "JPO-W142")
         elif ours and not any(log.run.ended_well for log in runs if log.run.identity not in others):
             yield Line(
-                "logs", "warning", f"{finding}, none of which ended well", "see why: `jpo lab logs` and what it wrote", "JPO-W148"
+                "logs", "warning", f"{finding}, and none ended well", "see why: `jpo lab logs` and what it wrote", "JPO-W148"
             )
         else:
             yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].why.text}" if unusable else ""))

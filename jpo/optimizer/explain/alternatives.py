@@ -23,7 +23,7 @@ DECIDED_OTHERWISE: dict[DecidedBy, str] = {
     "user": "you set the values by hand",
     "waiting": "the outcome of the last suggestion comes first",
     "rollback": "what the last change did is undone first",
-    **dict.fromkeys(TRAINED, "expected to be as good, but the agent likes it less"),
+    **dict.fromkeys(TRAINED, "about as good, but the agent ranks it lower"),
 }
 """Objection to a configuration where the belief rule did not decide."""
 
@@ -81,7 +81,7 @@ def _objections(scene: DecisionScene, row: int) -> Iterator[str]:
         sure = "" if scene.acquisition.mean[row] > scene.acquisition.mean[scene.choice] or fails else "less certain, and so "
         yield f"{sure}expected {percent(worse)} worse under the preference{risk}"
     yield from _too_bold(scene, row)
-    liked_less = "no better than the choice" if belief.tried[row] else "what it may gain is not worth a trial"
+    liked_less = "no better than the choice" if belief.tried[row] else "the possible gain is not worth a trial"
     if not belief.tried[scene.choice]:
         liked_less = "as good now, but the choice is expected to gain more over the next runs"
     yield DECIDED_OTHERWISE.get(scene.advice.decision.decided_by) or liked_less

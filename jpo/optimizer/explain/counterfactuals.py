@@ -83,7 +83,7 @@ def counterfactuals(scene: DecisionScene) -> Iterator[str]:
     if decided_by in OVERRULED:
         alone = "without the rollback" if scene.advice.undo else "left to itself"
         row = chosen_with(scene, request)
-        outcome = "find nothing that keeps [sla]" if row is None else f"choose {name_of(scene.candidates, row)}"
+        outcome = "find no configuration that meets [sla]" if row is None else f"choose {name_of(scene.candidates, row)}"
         yield f"{alone}, JPO would {outcome}"
         return
     if BASELINE in scene.advice.decision.codes:

@@ -118,7 +118,7 @@ def front_of(
     if request.wanted.usd_per_saved_hour is not None and any(point.trade for point in points):
         worth = money(request.wanted.usd_per_saved_hour, request.currency)
         held = "" if request.boldness.explore == "on" else "; what is not acceptable is not suggested"
-        against = f"what is acceptable is so against today's values, since an hour is worth {worth} to you{held}"
+        against = f"acceptable is judged against today's values: an hour is worth {worth} to you{held}"
         notes.append(Note("JPO-I634", against))
     if not tradeoff.facts:
         finding = f"no run that ended well is on record with {' and '.join(axes)}; there is no front yet"

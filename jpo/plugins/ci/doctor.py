@@ -68,10 +68,10 @@ def cache_of(name: str, text: str, case: Case, root: Path) -> list[Line]:
     kept = {Path(found[1].rstrip("/") or "/") for found in FOLDER.finditer(text)}
     named = [found[1] for found in KEPT.finditer(text)]
     if kept & {folder, *folder.parents[:-1]} or (not named and COMPONENT.search(text) and folder == Path(".jpo")):
-        return [Line("cache", "ok", f"{name} keeps {folder}, where the history lies")]
+        return [Line("cache", "ok", f"{name} keeps {folder}, where the history is")]
     if SERVER.search(text) and not named:
         return [Line("cache", "ok", f"{name} needs none: the history is on a server")]
-    finding = f"{name} keeps {named[0]}, but the history lies in {folder}" if named else f"{name} keeps no cache of {folder}"
+    finding = f"{name} keeps {named[0]}, but the history is in {folder}" if named else f"{name} keeps no cache of {folder}"
     remedy = f"write {folder} there, or share a history on a server: JPO_STORE__URL"
     return [Line("cache", "warning", f"{finding}: without a server for it, every pipeline begins anew", remedy, "JPO-W156")]
 

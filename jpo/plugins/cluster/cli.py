@@ -225,7 +225,7 @@ legacy_option = click.option(
 @click.option("--hidden", type=click.IntRange(1, 1024), default=32, show_default=True, help="Width of networks.")
 @click.option("--lr", type=click.FloatRange(0, 1), default=1e-3, show_default=True, help="Learning rate.")
 @click.option("--gamma", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="Discount of later rewards.")
-@click.option("--begin", type=FILE, metavar="MODEL", help="Go on from a model.")
+@click.option("--begin", type=FILE, metavar="MODEL", help="Continue from a model.")
 @legacy_option
 @seed_option
 @verbose_option

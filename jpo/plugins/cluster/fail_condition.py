@@ -85,11 +85,11 @@ def parsed(text: str, rules: Sequence[str]) -> FailCondition:
         condition = FailCondition(sentence, found[1], found[2], None, float(found[4]), found[3] == "above")
     else:
         remedy = 'write e.g. "saf+easy worse than fcfs+easy by 5%" or "saf+easy avg_wait_seconds above 7200"'
-        raise UsageError("--fail-if", f"{text!r:.80} is no claim", remedy, code="JPO-E744")
+        raise UsageError("--fail-if", f"{text!r:.80} is not a claim", remedy, code="JPO-E744")
     for rule in (condition.rule, condition.reference):
         if rule is not None and rule not in rules:
             raise UsageError("--fail-if", f"{rule!r:.80} is not evaluated", f"name one of {', '.join(rules)}", code="JPO-E744")
     if condition.figure not in FIGURES:
         known = f"name one of {', '.join(FIGURES)}"
-        raise UsageError("--fail-if", f"{condition.figure!r:.80} is no figure", known, code="JPO-E744")
+        raise UsageError("--fail-if", f"{condition.figure!r:.80} is not a figure", known, code="JPO-E744")
     return condition

@@ -125,7 +125,7 @@ def flat(values: Mapping[str, object], place: Path) -> dict[str, str]:
             elif isinstance(value, str | int | float) and (text := as_text(value)):
                 cells[str(name)] = text
             if len(cells) + len(below) > MOST_CELLS:
-                raise unreadable(place, f"holds more than {MOST_CELLS} values", "keep those of the run")
+                raise unreadable(place, f"contains more than {MOST_CELLS} values", "keep those of the run")
         level = below
     if level:
         raise unreadable(place, f"is nested deeper than {reading.DEEPEST}", "keep the values of the run")
@@ -175,7 +175,7 @@ def json_of(path: Path, most_bytes: int) -> dict[str, object]:
         remedy = "was it cut off? name what the tool wrote, whole"
         raise unreadable(f"{path}:{error.lineno}", "is not JSON", remedy) from error
     except ValueError as error:  # a whole number of thousands of digits
-        raise unreadable(path, "holds a number of thousands of digits") from error
+        raise unreadable(path, "contains a number with thousands of digits") from error
     if not isinstance(document, dict):
         raise unreadable(path, "is not a JSON object")
     return document

@@ -89,7 +89,7 @@ def yaml_of(path: Path, most_bytes: int) -> Mapping[str, object]:
     except (yaml.YAMLError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         place = str(path) if line is None else f"{path}:{line + 1}"
-        finding = f"is no plain YAML ({words_of(getattr(error, 'problem', None) or type(error).__name__)})"
+        finding = f"is not plain YAML ({words_of(getattr(error, 'problem', None) or type(error).__name__)})"
         raise unreadable(place, finding, "keep numbers, texts, lists and mappings") from error
     if not isinstance(document, dict):
         raise unreadable(path, "is not a mapping of names to values")

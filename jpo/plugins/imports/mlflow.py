@@ -129,7 +129,7 @@ def run_of(place: str, texts: Mapping[str, str], metrics: Mapping[str, Points]) 
     last = {f"metrics.{name}": max(reversed(points), key=lambda point: point[0])[1] for name, points in metrics.items() if points}
     cells |= {name: repr(_unbounded(value)) for name, value in last.items() if not is_of_a_step(name)}
     if len(cells) > MOST_CELLS:
-        raise unreadable(place, f"holds more than {MOST_CELLS} values", "keep those of the run")
+        raise unreadable(place, f"contains more than {MOST_CELLS} values", "keep those of the run")
     busy = list(_values(metrics, BUSY))
     memory = list(_values(metrics, MEMORY))
     cells |= {GPU_BUSY: repr(math.fsum(busy) / len(busy))} if busy else {}
@@ -159,7 +159,7 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
     """The files below a folder by their names there; a name with a slash is in a folder."""
     for count, file in enumerate(sorted(folder.rglob("*")) if folder.is_dir() else ()):
         if count > MOST_CELLS:
-            raise unreadable(folder, f"holds more than {MOST_CELLS} files", "keep those of the run")
+            raise unreadable(folder, f"contains more than {MOST_CELLS} files", "keep those of the run")
         if not file.is_dir():
             yield file.relative_to(folder).as_posix(), file
 

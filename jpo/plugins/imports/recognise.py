@@ -75,13 +75,13 @@ def _files(path: Path, form: str | None) -> Iterator[tuple[Path, str]]:
     for folder, _, count, tool in _folders(path, form, onerror=_refused):
         looked_at += count
         if looked_at > MOST_FILES:
-            raise unreadable(path, f"holds more than {MOST_FILES} files", "name a folder of runs alone")
+            raise unreadable(path, f"contains more than {MOST_FILES} files", "name a folder of runs alone")
         if tool:
             found = True
             yield folder, tool
     if not found:
         what = f"runs of {form}" if form else "runs that jpo import knows"
-        raise UsageError(str(path), f"holds no {what}", f"name a file, or --format {'|'.join(OWN)}", code="JPO-E155")
+        raise UsageError(str(path), f"contains no {what}", f"name a file, or --format {'|'.join(OWN)}", code="JPO-E155")
 
 
 def loose_tables(path: Path) -> list[Path]:

@@ -100,7 +100,7 @@ def _refuse_nonsense(sources: Sequence[Path | Endpoint], values: Mapping[str, fl
     for name, value in values.items():
         if name not in own.parameters and (name not in PARAMETERS or value < 0):
             remedy = f"known are {', '.join((*PARAMETERS, *own.parameters))}"
-            raise UsageError("--set", f"{name} = {value:g} is no parameter of a job", remedy, code="JPO-E305")
+            raise UsageError("--set", f"{name} = {value:g} is not a parameter of a job", remedy, code="JPO-E305")
 
 
 def _not_read(paths: Sequence[Path]) -> Iterator[str]:

@@ -37,7 +37,7 @@ def read_table(path: Path) -> ForeignRuns:
         raise unreadable(path, "has no run below its row of names", "export the runs, too")
     style = style_of(cell.strip() for _, cells in filled for cell in cells)
     if style == "comma":
-        notes.append("table: decimals stand behind commas: 1,5 is read as 1.5, and 1.500 as 1500")
+        notes.append("table: decimals follow commas: 1,5 is read as 1.5, and 1.500 as 1500")
     return ForeignRuns(
         "table", str(path), tuple(_run(path, line, names, cells, style) for line, cells in filled), notes=tuple(notes)
     )
@@ -54,14 +54,14 @@ def _text_of(path: Path) -> tuple[str, list[str]]:
             continue
         if "\0" not in text:
             return text, ["table: it is not UTF-8, and is read as Windows-1252"] if encoding == "cp1252" else []
-    raise unreadable(path, "is no text in UTF-8, UTF-16 or Windows-1252", "export it as CSV in UTF-8")
+    raise unreadable(path, "is not text in UTF-8, UTF-16 or Windows-1252", "export it as CSV in UTF-8")
 
 
 def _rows(path: Path, text: str, separator: str) -> Iterator[Row]:
     """Line number and cells of each row that has any."""
 
     def broken(line: int, words: str) -> TelemetryError:
-        return unreadable(f"{path}:{line}", f"is no row of a table ({words})", "correct the row")
+        return unreadable(f"{path}:{line}", f"is not a row of a table ({words})", "correct the row")
 
     for count, (line, cells) in enumerate(rows_of(text.splitlines(keepends=True), broken, separator), start=1):
         if count > MOST_RUNS:

@@ -81,7 +81,7 @@ class _Contents:
 
     def _point(self, tag: str, step: float, scalar: float, place: Path) -> None:
         if tag not in self.scalars and len(self.scalars) == MOST_CELLS:
-            raise unreadable(place, f"holds more than {MOST_CELLS} tags", "keep those of the run")
+            raise unreadable(place, f"contains more than {MOST_CELLS} tags", "keep those of the run")
         self.scalars[tag] = scalar
         add_point(self.curves, tag, step, scalar)
 
@@ -94,13 +94,13 @@ def read_tensorboard(path: Path) -> ForeignRuns:
     """
     files = event_files(path) if path.is_dir() else [path]
     if not files:
-        raise unreadable(path, f"holds no file {EVENTS}*", "name the folder of a run")
+        raise unreadable(path, f"contains no file {EVENTS}*", "name the folder of a run")
     found = _Contents()
     for file in files:
         for event in events(file):
             found.take(event, file)
     if not found.scalars:
-        raise unreadable(path, "holds no scalar", "name the folder that its SummaryWriter logged to")
+        raise unreadable(path, "contains no scalar", "name the folder that its SummaryWriter logged to")
     measured = {tag: as_text(value) for tag, value in found.scalars.items() if not (is_of_a_step(tag) or tag in COUNTED_FROM_0)}
     cells = {**measured, **found.hparams, STARTED: repr(found.first), ENDED: repr(found.last)}
     key = digest_of([("file", files[0].name), ("folder", files[0].absolute().parent.name)])
@@ -129,7 +129,7 @@ def events(path: Path) -> Iterator[Event]:
         try:
             yield Event.FromString(record)
         except DecodeError as error:
-            raise unreadable(f"{path}: record {number}", "is no event", "copy the file again") from error
+            raise unreadable(f"{path}: record {number}", "is not an event", "copy the file again") from error
 
 
 def records(path: Path) -> Iterator[bytes]:

@@ -73,7 +73,7 @@ def _unit_of_accuracies(values: Sequence[float]) -> str:
         return "ratio"
     if least > 1 and most <= 100:
         return "percent"
-    raise ValueError(f"holds {least:g} and {most:g}: neither all in 0..1, nor all percentages above 1")
+    raise ValueError(f"contains {least:g} and {most:g}: neither all in 0..1, nor all percentages above 1")
 
 
 def value_of(kind: Kind, unit: str | None, text: str) -> float:
@@ -114,7 +114,7 @@ def _moment(text: str) -> float:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{quoted(text)} is no moment such as 2026-11-22T06:00:00Z") from error
+        raise ValueError(f"{quoted(text)} is not a moment such as 2026-11-22T06:00:00Z") from error
 
 
 def _or_nan(text: str) -> float:

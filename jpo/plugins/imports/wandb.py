@@ -55,7 +55,7 @@ KNOWN = {
     "gpu_memory_gib": ForeignColumn(GPU_MEMORY, "B", "wandb"),
     "peak_memory_gib": ForeignColumn(MEMORY, "MB", "wandb"),
 }
-NO_END = "its file has no end: its run goes on, was killed (the client writes in blocks), or the file was copied in part"
+NO_END = "its file has no end: the run is still going, was killed (the client writes in blocks), or the file was copied in part"
 
 Fields = list[tuple[int, int | bytes]]
 """A protobuf message: number of each field, and its bytes, or its number as it stands there."""
@@ -128,7 +128,7 @@ class _RunSoFar:
     def _add(self, group: str, values: Mapping[str, object], place: Path) -> None:
         self.cells |= flat({f"{group}{name}": value for name, value in values.items()}, place)
         if len(self.cells) > MOST_CELLS:
-            raise unreadable(place, f"holds more than {MOST_CELLS} values", "keep those of the run")
+            raise unreadable(place, f"contains more than {MOST_CELLS} values", "keep those of the run")
 
 
 def read_wandb(path: Path) -> ForeignRuns:
@@ -138,13 +138,13 @@ def read_wandb(path: Path) -> ForeignRuns:
     """
     files = sorted(path.glob(FILES)) if path.is_dir() else [path]
     if len(files) != 1:
-        raise unreadable(path, f"holds {len(files)} files {FILES}", "name the folder of one run")
+        raise unreadable(path, f"contains {len(files)} files {FILES}", "name the folder of one run")
     found, file = _RunSoFar(), files[0]
     for record in records(file):
         try:
             found.take(list(_fields(record)), file)
         except ValueError as error:
-            raise unreadable(file, f"holds a record that cannot be read ({error})", "was it written by wandb?") from error
+            raise unreadable(file, f"contains a record that cannot be read ({error})", "was it written by wandb?") from error
     if found.exit_code is None:
         return ForeignRuns("wandb", str(path), (), KNOWN, (Skipped(str(path), NO_END, UNTOLD),))
     if not found.run_id or not math.isfinite(found.started):
@@ -172,7 +172,7 @@ def records(path: Path) -> Iterator[bytes]:
         if size > LARGEST_FILE_BYTES:
             raise refusal(f"is larger than {reading.in_words(LARGEST_FILE_BYTES)}")
         if file.read(HEAD_BYTES)[: len(MAGIC)] != MAGIC:
-            raise refusal("is no file of wandb")
+            raise refusal("is not a file that wandb wrote")
         place, record = HEAD_BYTES, b""
         while place < size:
             if BLOCK_BYTES - place % BLOCK_BYTES < HEAD_BYTES:  # the rest of a block has no room for a head

@@ -32,7 +32,7 @@ def refuse_credentials(job: LaunchJob, config: bytes, where: str, remedy: str) -
     """LaunchError JPO-E770 for a job that would show a credential in e.g. "a ConfigMap"; its value is in no message."""
     for place, name, value in (*_settings(config), *_arguments(job)):
         if _is_credential(name, value):
-            finding = f"{name:.80} looks like a credential, which would stand in {where}"
+            finding = f"{name:.80} looks like a credential, which would be written to {where}"
             raise LaunchError(place, finding, remedy, code="JPO-E770")
 
 

@@ -37,7 +37,7 @@ class Needs:
             raise ValueError(f"{self.gpus} GPUs cannot be spread evenly over {self.nodes} nodes")
         for name, value in (("cpus", self.cpus), ("memory_gib", self.memory_gib)):
             if value is not None and not (math.isfinite(value) and value > 0):
-                raise ValueError(f"{name} = {value} is no amount that can be asked for")
+                raise ValueError(f"{name} = {value} is not an amount that can be requested")
 
 
 @dataclass(frozen=True, slots=True)

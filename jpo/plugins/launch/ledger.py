@@ -67,7 +67,7 @@ def folder_of(ledger: Path, run_id: str) -> Path:
     """The folder of a run; LaunchError JPO-E751 for what cannot be the id of one."""
     if not RUN_ID.fullmatch(run_id):
         remedy = "`jpo watch` lists the runs that were launched here"
-        raise LaunchError(quoted(run_id), "is no run id", remedy, code="JPO-E751")
+        raise LaunchError(quoted(run_id), "is not a run id", remedy, code="JPO-E751")
     return ledger / run_id
 
 
@@ -86,7 +86,7 @@ def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError as error:  # of the lock alone, and of nothing that happens under it
-            remedy = "wait for it, or end it: what it did so far is kept, and the same command goes on from there"
+            remedy = "wait for it, or end it: what it did so far is kept, and run the same command again to continue"
             raise LaunchError(folder.name, "another process is at it", remedy, code=TAKEN) from error
         yield
     finally:
@@ -104,7 +104,7 @@ def put(file: Path, content: bytes) -> None:
         with whole(file, mode=0o600) as new:
             new.write(content)
     except UsageError as error:
-        remedy = "check disk and mode; nothing is lost, and the next command goes on from there"
+        remedy = "check disk and mode; nothing is lost, and the next command continues from there"
         raise LaunchError(error.place, error.finding, remedy, code="JPO-E752") from error
 
 
@@ -219,11 +219,11 @@ def _entry(found: Mapping[str, Any]) -> Entry:
 def _amount(value: Any) -> float:
     number = float(value)
     if not 0 <= number <= LARGEST_AMOUNT:
-        raise ValueError(f"{number} is no amount")
+        raise ValueError(f"{number} is not an amount")
     return number
 
 
 def _plain(value: Any) -> Any:
     if not isinstance(value, str | int | float):
-        raise TypeError(f"{quoted(value)} is no value of a parameter")
+        raise TypeError(f"{quoted(value)} is not a value of a parameter")
     return value

@@ -27,7 +27,7 @@ class OfAllEngines(SettingsTable):
     """Command that trains (program and arguments, never a shell's line), the engine, and after how long a run is ended.
 
     `stop_at`: multiple of what the best values usually take after which `jpo optimize` ends a trial; 0: never. `keep`: how long
-    output and files of a run stay after its end, once it is on record; 0: for ever.
+    output and files of a run stay after its end, once it is on record; 0: without end.
     """
 
     command: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 What counts is what a usable result took: the time and money of all runs, whatever ended them, by the number of those that ended
 well. Those that followed no suggestion since are on neither side (optimizer/before_and_after.py).
-Where too few runs are from before, what was forecast of one stands in for them, and is marked as such.
+Where too few runs are from before, the forecast for one is used instead, and is marked as such.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class FitOptions:
 
     def __post_init__(self) -> None:
         if self.parts.crbm is not None and self.method != "crbm-kmeans":
-            finding = f"is no part of the method {self.method}"
+            finding = f"is not a part of the method {self.method}"
             raise UsageError("--crbm", finding, "say --method crbm-kmeans", code="JPO-E734")
 
 

@@ -113,7 +113,7 @@ def opened(path: Path, kind: str, decoded: Callable[[Mapping[str, object], Array
     """What a file of a format says; raises as `read_model` does."""
     data = contents(path, LARGEST_BYTES, lambda finding: _refused(path, finding))
     if not data.startswith(HEAD):
-        raise _refused(path, "is no model of jpo phases")
+        raise _refused(path, "is not a model of jpo phases")
     start = len(HEAD) + 64
     if data[start : start + 1] != b"\n" or hashlib.sha256(data[start + 1 :]).hexdigest().encode() != data[len(HEAD) : start]:
         raise _refused(path, "is damaged or cut short: its bytes do not match its hash")
@@ -121,7 +121,7 @@ def opened(path: Path, kind: str, decoded: Callable[[Mapping[str, object], Array
         size, _, rest = data[start + 1 :].partition(b"\n")
         length = int(size)
         head = json_object(rest[:length])
-        _require(head.get("format") == kind, f"is no {kind.removeprefix(FORMAT).strip() or 'model'} of jpo phases")
+        _require(head.get("format") == kind, f"is not a {kind.removeprefix(FORMAT).strip() or 'model'} of jpo phases")
         _require(head.get("schema") == SCHEMA, f"has schema {head.get('schema')!r:.20}; this version of JPO reads {SCHEMA}")
         return decoded(head, load(rest[length + 1 :]))
     except (ValueError, KeyError, TypeError, SafetensorError) as error:
@@ -142,7 +142,7 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
     chain = Chain(**{name: _floats(arrays, f"chain.{name}", shape) for name, shape in shapes.items()})
     sums = np.r_[chain.start.sum(), chain.transitions.sum(1)]
     probable = chain.start.min() >= 0 and chain.transitions.min() >= 0 and bool((np.abs(sums - 1) < 1e-6).all())
-    _require(probable, "has transitions that are no probabilities")
+    _require(probable, "has transitions that are not probabilities")
     _require(bool((chain.variances > 0).all()), "has a variance that is not above 0")
     caution = _counts(head, "caution")
     _require(len(caution) == RESOURCES and all(step < len(STEPS) for step in caution), "has no caution for CPU and memory")

@@ -57,7 +57,7 @@ class Stream:
         if not t > self._time:
             raise UsageError("stream", f"time goes back, from {self._time:.15g} to {t:.15g}", "sort the samples", code="JPO-E730")
         if values.shape != (len(names),) or not (np.isfinite(values).all() and (values >= 0).all()):
-            finding = f"{values!r:.80} is no sample of {', '.join(names)}"
+            finding = f"{values!r:.80} is not a sample of {', '.join(names)}"
             raise UsageError("stream", finding, "give finite numbers that are not negative", code="JPO-E730")
         self._time = t
         densities = self._model.densities(values)

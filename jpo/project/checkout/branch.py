@@ -1,6 +1,6 @@
 """The branch of a pipeline: all branches read the shared history; the default one explores, and those that are told to.
 
-The variables are hints, as in caller.py: where they do not say which branch is the default one, `explore` holds as it is set.
+The variables are hints, as in caller.py: where they do not say which branch is the default one, `explore` applies as it is set.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def explore_here(settings: LoadedSettings) -> Explore:
 
 
 def kept_from_exploring(settings: LoadedSettings) -> tuple[Note, ...]:
-    """That nothing new is tried on this branch; empty where `explore` holds as it is set."""
+    """That nothing new is tried on this branch; empty where `explore` applies as it is set."""
     agent, branch = settings.values.agent, settings.side_branch
     asked = settings.said_by("agent.explore") in ("command line", "environment")
     if not branch or asked or agent.explore == "off" or any(fnmatchcase(branch, form) for form in agent.explore_branches):

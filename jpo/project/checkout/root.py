@@ -58,9 +58,9 @@ def about_its_place(beside: Path | None, root: Path | None) -> tuple[Note, ...]:
     """That the history is beside config.ini and not at the root, and how it is moved."""
     if beside is None or root is None:
         return ()
-    said = f"The history {printable(str(beside))} is beside config.ini, where an earlier version of JPO made it, and stays in use"
+    said = f"The history {printable(str(beside))} is next to config.ini, where an earlier JPO made it, and stays in use"
     if root.exists():
-        why = f"{printable(str(root))} at the project's root is another one, of which no run counts here"
+        why = f"{printable(str(root))} at the project's root is another one; its runs do not count here"
         return (advice(BESIDE, f"{said}: {why}", "move away the one that is not wanted"),)
     target = shlex.quote(str(root.parent))
     move = printable(f"mkdir -p -- {target} && mv -- {shlex.quote(str(beside))}* {target}/")

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 def plain_name(given: str) -> str:
     if not given.strip() or not given.isprintable():
-        raise ValueError('is no name; write plain text, e.g. "street-signs"')
+        raise ValueError('is not a name; write plain text, e.g. "street-signs"')
     return given.strip()
 
 

@@ -22,12 +22,12 @@ def numbers_or_words(given: object) -> object:
     if not isinstance(given, list | tuple) or not given:
         raise ValueError(f'{quoted(given)} is not a list of choices; write e.g. [0.1, 0.2], or ["adam", "sgd"]')
     if wrong := [item for item in given if isinstance(item, bool) or not isinstance(item, int | float | str)]:
-        raise ValueError(f'{str(wrong[0]).lower():.80} is no word; write it in quotes, as config.ini has it, e.g. "True"')
+        raise ValueError(f'{str(wrong[0]).lower():.80} is not a word; write it in quotes, as config.ini has it, e.g. "True"')
     try:
         return [float(item) for item in given]
     except (ValueError, OverflowError):
         if numbers := [item for item in given if not isinstance(item, str)]:
-            raise ValueError(f"{quoted(numbers[0])} is no word, and others are; write all of them in quotes") from None
+            raise ValueError(f"{quoted(numbers[0])} is not a word, but others are; write all of them in quotes") from None
         return given
 
 

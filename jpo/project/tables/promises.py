@@ -23,7 +23,7 @@ KNOWN_NAMES = {*MEASURED, *PARAMETERS, *COUNTS, "time", "epoch", "cost", "effici
 def no_percentage(given: object) -> object:
     """An accuracy is a ratio: 93 is meant as 0.93."""
     if isinstance(given, int | float) and not isinstance(given, bool) and 1 < given <= 100:
-        raise ValueError(f"{given:g} is no ratio in 0..1; write {given / 100:g}")
+        raise ValueError(f"{given:g} is not a ratio in 0..1; write {given / 100:g}")
     return given
 
 
@@ -73,7 +73,7 @@ class SlaTable(BaseModel):
     def no_switch(cls, given: object) -> object:
         """True would pass for 1."""
         if isinstance(given, bool):
-            raise ValueError(f"{str(given).lower()} is no limit; write a number")
+            raise ValueError(f"{str(given).lower()} is not a limit; write a number")
         return given
 
     @property
@@ -108,7 +108,7 @@ class MetricTable(BaseModel):
         if self.name is None and (self.best is not None or self.limit is not None):
             raise ValueError('best and limit are of a metric; write name = "f1", direction = "max"')
         if self.direction == "min" and self.best is not None:
-            raise ValueError('best is for a metric of which more is better, and direction is "min"; take one of them out')
+            raise ValueError('best is for a metric that is better when higher, and direction is "min"; take one of them out')
         if None not in (self.best, self.limit) and (self.limit or 0.0) > (self.best or 0.0):
             raise ValueError(f"limit = {self.limit:g} is above best = {self.best:g}, which no run can exceed")
         return self

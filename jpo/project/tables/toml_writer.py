@@ -104,7 +104,7 @@ def edited(content: bytes, file: Path, table: str, lines: Mapping[str, TomlLine]
         raise UsageError(str(file), words_of(error), "see https://toml.io", code="JPO-E301") from error
     here = was.get(table, {})
     if not isinstance(here, dict):
-        raise _lossy(file, f"{table} is no table")
+        raise _lossy(file, f"{table} is not a table")
     differing = [name for name, line in lines.items() if here.get(name) != line.value]
     put = tuple(name for name in differing if replace or name not in here)
     try:

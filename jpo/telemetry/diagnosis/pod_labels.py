@@ -24,7 +24,7 @@ def labelled(inquiry: Inquiry) -> Finding:
         if not (inquiry.existing(*POD_STATE) or asked_for):
             return NOTHING
         text = f"kube-state-metrics shows no labels of pods ({metric}), so that only runs that report themselves are seen"
-        return Finding("warning", text, f"start it with {flag}, if labelled pods shall count", NOT_SHOWN)
+        return Finding("warning", text, f"start it with {flag}, if labelled pods should count", NOT_SHOWN)
     known = {part: inquiry.label_values(inquiry.names.pod_label(part), metric) for part in PARTS}
     if missing := [part for part, values in known.items() if not values]:
         return NOTHING if inquiry.run_info in inquiry.metrics and not asked_for else _missing(inquiry, metric, missing[0], flag)

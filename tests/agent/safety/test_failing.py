@@ -56,7 +56,7 @@ def test_values_that_fail_often_are_left_for_those_that_end_well_though_these_ta
     found = decide(problem(grid, belief, explore), None, 8)
     assert (found.choice, found.kind, found.codes[0]) == (0, "return", CODE)
     assert found.confidence == pytest.approx(0.98)
-    said = "today's configuration failed in 2 of 3 runs, and runs with other values none of 5: more often than by chance"
+    said = "today's configuration failed in 2 of 3 runs (runs with other values: 0 of 5), more often than by chance"
     assert found.reasons[0].text == said
 
 
@@ -69,7 +69,7 @@ def test_one_failure_is_chance(grid, belief, explore):
 def test_where_there_is_no_way_back_it_is_said_all_the_same(grid, belief):
     stuck = decide(problem(grid, belief, "off", admissible=[False, True, True]), None, 8)
     assert (stuck.choice, stuck.codes[0]) == (1, CODE)
-    assert stuck.reasons[0].text.endswith("by chance; nothing that ended well may be gone back to")
+    assert stuck.reasons[0].text.endswith("by chance; no values that ended well may be restored")
     alone = decide(problem(grid, belief, "off", runs=(0, 1, 0)), None, 3)
     assert (alone.choice, alone.codes[0]) == (1, CODE)
 
@@ -77,7 +77,7 @@ def test_where_there_is_no_way_back_it_is_said_all_the_same(grid, belief):
 def test_beyond_one_step_what_lies_nearest_to_it_is_tried(grid, belief):
     found = decide(problem(grid, belief, admissible=[False, True, True], runs=(5, 1, 0)), None, 8)
     assert (found.choice, found.codes) == (2, (CODE,)), "the only other row"
-    assert "and nothing that ended well is within one step; batch_size 256 comes nearest to it" in found.reasons[0].text
+    assert "and no values that ended well are within one step; batch_size 256 comes nearest to them" in found.reasons[0].text
 
 
 def test_what_asks_for_no_less_is_held_too_until_one_of_them_ends_well(grid, belief):
@@ -86,7 +86,7 @@ def test_what_asks_for_no_less_is_held_too_until_one_of_them_ends_well(grid, bel
     assert np.asarray(held(failing_vetoes(candidates, seen), lasting=True)).tolist() == [False, True, True]
     better = belief([[0, 0, 0]], runs=(5, 1, 1), failures=(0, 2, 0))
     assert np.asarray(held(failing_vetoes(candidates, better))).tolist() == [False, True, False]
-    assert words(seen, 1) == "failed in 2 of 3 runs, and runs with other values none of 5: more often than by chance"
+    assert words(seen, 1) == "failed in 2 of 3 runs (runs with other values: 0 of 5), more often than by chance"
 
 
 def test_only_what_differs_from_what_ends_well_is_suspected(belief):

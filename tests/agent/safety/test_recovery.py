@@ -102,7 +102,7 @@ def test_what_failed_is_not_asked_again_and_nothing_is_left_in_the_end():
     run = a_run(status=DIVERGED)
     assert step_out(held, nothing_known(2), [run]) is None
     found = recovery_reason(held, [run], None)
-    assert found.text.endswith("the last run diverged; nothing that may be changed is expected to help")
+    assert found.text.endswith("the last run diverged; no change that is allowed is expected to help")
     assert found.code == "JPO-I610"
 
 

@@ -19,7 +19,7 @@ def test_what_took_longer_by_more_than_noise_is_a_setback(grid, belief):
         assert (harm and harm.code) == found
     assert harm is not None
     assert harm.text.startswith("since then the outcome is 14% worse under your preference, more than noise explains; ")
-    assert harm.text.endswith("what stood there before was run 4 times")
+    assert harm.text.endswith("the values before it ended well 4 times")
 
 
 def test_a_watch_that_found_the_belief_too_sure_asks_for_more(grid, belief):
@@ -52,7 +52,7 @@ def test_the_noise_of_the_loss_counts_where_the_loss_does(grid, belief):
 def test_a_target_that_was_kept_before_is_named_with_its_numbers(grid, belief):
     believed = belief([[0, -0.01]], runs=(1, 1), failures=(0, 0))
     told = setback(a_problem(grid((64, 16)), believed, TIME), 1, broken=[("time_max", 60.0, 59.0, 61.234)])
-    assert told == Note("JPO-I841", "time_max = 60 was kept before it and is not since: 59 became 61.23")
+    assert told == Note("JPO-I841", "time_max = 60 was met before it and is not met since: from 59 to 61.23")
 
 
 @pytest.mark.parametrize(("failures", "found"), [((1, 0), None), ((2, 0), "JPO-I843"), ((2, 3), None)])
@@ -84,17 +84,17 @@ def test_runs_that_were_stopped_after_longer_than_those_before_took_are_as_bad_a
     assert outlasting(stopped, {"batch_size": 64.0}, {"batch_size": 16.0}) == 0  # nothing to hold them against
     problem = a_problem(grid((64, 16)), belief([[0, 0]], runs=(0, 3), failures=(0, 0)), TIME)
     assert setback(problem, 1, outlasted=1) is None
-    assert setback(problem, 1, outlasted=2) == Note("JPO-I843", "2 had to be stopped since and none ended well; before it 3 did")
+    assert setback(problem, 1, outlasted=2) == Note("JPO-I843", "2 had to be stopped since, and none ended well; before it 3 did")
     failed = a_problem(grid((64, 16)), belief([[0, 0]], runs=(0, 3), failures=(1, 0)), TIME)
     harm = setback(failed, 1, outlasted=1)
-    assert harm == Note("JPO-I843", "1 runs failed and 1 had to be stopped since and none ended well; before it 3 did")
+    assert harm == Note("JPO-I843", "1 runs failed and 1 had to be stopped since, and none ended well; before it 3 did")
 
 
 def test_what_fails_more_often_than_by_chance_is_undone_though_it_is_faster_when_it_ends_well(grid, belief):
     believed = belief([[-0.5, 0]], runs=(1, 3), failures=(2, 0))
     assert setback(a_problem(grid((64, 16)), believed, TIME), 1) == Note(
         "JPO-W649",
-        "what it changed to failed in 2 of 3 runs, and runs with other values none of 3: more often than by chance",
+        "the values that it set failed in 2 of 3 runs (runs with other values: 0 of 3), more often than by chance",
     )
 
 

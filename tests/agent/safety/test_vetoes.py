@@ -54,7 +54,7 @@ def test_what_is_forecast_to_run_out_of_host_memory_is_held_unless_it_ended_well
     need, there = np.array([3.0, 4.5, 6.0]), np.full(3, 4.0)
     (hold,) = too_little_memory_vetoes(grid(), belief([[0, 0, 0]]), np.array([0.6, 0.49, 0.9]), need, there)
     assert (hold.rows.tolist(), hold.code, hold.lasting) == ([False, False, True], "JPO-I648", False)
-    assert hold.why == "needs more host memory than it may have: from 6 GiB expected, where 4 are allowed"
+    assert hold.why == "needs about 6 GiB of host memory or more, and 4 GiB are allowed"
     assert too_little_memory_vetoes(grid(), belief([[0, 0, 0]], runs=(1, 1, 1)), np.ones(3), need, there) == ()
 
 

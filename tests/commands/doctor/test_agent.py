@@ -36,7 +36,7 @@ def test_before_the_first_run_the_policy_decides_that_came_with_jpo_and_nothing_
     ("settings", "finding"),
     [
         ('policy = "belief"', 'the belief rule decides, as [agent] policy = "belief" asks'),
-        ('explore = "off"', 'nobody chooses: with [agent] explore = "off" only what was measured is run'),
+        ('explore = "off"', 'no agent decides: with [agent] explore = "off" only measured values are used'),
         ('policy = "mc-dropout"', 'mc-dropout decides, as [agent] policy = "mc-dropout" asks; on top of SAC, as it came'),
     ],
 )

@@ -151,7 +151,7 @@ def test_logs_of_other_workloads_alone_and_runs_that_all_failed_are_warnings(emp
     log.write_text(well.replace("status=succeeded", "status=failed"))
     logs = diagnosis(empty)[1]["logs"]
     assert (logs["status"], logs["code"]) == ("warning", "JPO-W148")
-    assert logs["finding"].endswith("1 of this workload, none of which ended well")
+    assert logs["finding"].endswith("1 of this workload, and none ended well")
 
 
 def test_logs_in_milliseconds_or_that_end_before_they_start_are_named(empty: Project) -> None:

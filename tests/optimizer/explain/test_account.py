@@ -21,7 +21,7 @@ def test_a_choice_of_the_agent_is_not_asked_again_without_it(decided: tuple[Advi
     explained = account_of(replace(decided[0], decision=by_agent), request(), known(SEEN), LIMITS)
     assert not any(one.startswith("with ") for one in explained.would_change)
     assert explained.alternatives == decided[1].alternatives or any(
-        "agent likes it less" in one.why_not for one in explained.alternatives
+        "the agent ranks it lower" in one.why_not for one in explained.alternatives
     )
 
 

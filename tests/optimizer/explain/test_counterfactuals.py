@@ -82,7 +82,7 @@ def test_where_nothing_keeps_the_sla_jpo_alone_would_not_choose_todays_values() 
     out_of_reach = request(targets={"time_max": 1.0}, chosen={"batch_size": 32.0})
     advice = advised(out_of_reach, SEEN)
     assert (
-        "left to itself, JPO would find nothing that keeps [sla]"
+        "left to itself, JPO would find no configuration that meets [sla]"
         in account_of(advice, out_of_reach, known(SEEN), LIMITS).would_change
     )
 

@@ -52,7 +52,7 @@ def test_a_cache_of_another_place_is_a_warning_with_the_right_one(here: Case, na
     (Path("train") / "jpo.toml").touch()
     found = lines(here, {name: text})[1]
     assert (found.status, found.code) == ("warning", "JPO-W156")
-    assert found.finding.startswith(f"{name} keeps .jpo, but the history lies in train/.jpo")
+    assert found.finding.startswith(f"{name} keeps .jpo, but the history is in train/.jpo")
     assert "write train/.jpo there" in found.next_step
 
 

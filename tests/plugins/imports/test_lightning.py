@@ -72,8 +72,8 @@ def test_without_hyperparameters_the_metrics_count(version):
 @pytest.mark.parametrize(
     ("text", "finding"),
     [
-        ("a: [1\nb: 2", "is no plain YAML"),
-        ("a: " + "[" * 5000, "is no plain YAML"),
+        ("a: [1\nb: 2", "is not plain YAML"),
+        ("a: " + "[" * 5000, "is not plain YAML"),
         ("- 1", "is not a mapping"),
         ("a: &a {x: 1}\n" + "\n".join(f"b{n}: {{p: *a, q: *a}}" for n in range(2000)), "more than 2000 values"),
         ("a: 1\n" * 60_000, "larger than 256 KiB"),

@@ -96,7 +96,7 @@ def test_a_run_that_ends_at_another_time_than_on_record_is_named(empty, table):
         ("d,finished,2026-01-04T10:00:00Z,10,32", "table.csv:5: has 5 cells under 8 columns"),
         (
             "d,finished,tomorrow,10,32,0.01,0.4,55",
-            "table.csv:5: start is read as started_at in ISO 8601, and 'tomorrow' is no moment",
+            "table.csv:5: start is read as started_at in ISO 8601, and 'tomorrow' is not a moment",
         ),
         ("d,resting,2026-01-04T10:00:00Z,10,32,0.01,0.4,55", "table.csv:5: state = 'resting' does not say how a run ends"),
     ],
@@ -131,8 +131,8 @@ def test_the_map_of_jpo_toml_counts(empty, table):
         (["http://127.0.0.1:1", "--experiment", "nightly"], 4, "http://127.0.0.1:1: no connection"),
         (["table.csv", "--experiment", "nightly"], 2, "--experiment: is for a server of MLflow"),
         (["nothing.csv"], 4, "nothing.csv: cannot be read"),
-        (["runs"], 2, "holds no runs that jpo import knows"),
-        (["table.csv", "--set", "dropout=0.1"], 2, "dropout = 0.1 is no parameter"),
+        (["runs"], 2, "contains no runs that jpo import knows"),
+        (["table.csv", "--set", "dropout=0.1"], 2, "dropout = 0.1 is not a parameter"),
         (["table.csv", "--format", "lightning"], 4, "table.csv:2: has no step"),
         (["table.csv", "--for", "other.ini"], 4, "table.csv:2: does not say its dataset; add --dataset NAME"),
     ],
@@ -183,8 +183,8 @@ def test_parameters_and_metrics_of_the_teams_own_are_known_by_their_names(empty)
 @pytest.mark.parametrize(
     ("toml", "cells", "code", "finding"),
     [
-        ("", ["0.91", "91"], "JPO-E159", "'val/acc', read as val_accuracy, holds 0.91 and 91: neither all in 0..1"),
-        ("", ["101", "91"], "JPO-E159", "holds 91 and 101"),
+        ("", ["0.91", "91"], "JPO-E159", "'val/acc', read as val_accuracy, contains 0.91 and 91: neither all in 0..1"),
+        ("", ["101", "91"], "JPO-E159", "contains 91 and 101"),
         ("", ["good", "0.9"], "JPO-E152", "theirs.csv:2: val/acc is read as val_accuracy in ratio, and 'good' is not a number"),
         (
             '[imports.columns]\nval_loss = "val/acc"',

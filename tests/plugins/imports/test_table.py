@@ -36,7 +36,7 @@ def test_cells_by_name_and_row(table, separator):
         ("a,b\n1,2,3\n", r"a.csv:2: has 3 cells under 2 columns"),
         ("a,b\n1,2\n1\n", r"a.csv:3: has 1 cells under 2 columns"),
         ("a,a\n1,2\n", "two columns 'a'"),
-        ('a,b\n1,"2\n', r"a.csv:2: is no row of a table"),
+        ('a,b\n1,"2\n', r"a.csv:2: is not a row of a table"),
         ("<!doctype html>\n<html>\n", "no first row"),
         ("# run_id=1\ntime,epoch\n", "a log of one run"),
         ("a,b\n" + "1" * 200_000 + ",2\n", "field larger than field limit"),
@@ -59,7 +59,7 @@ def test_encodings_of_spreadsheets_are_read(table, encoding, notes):
 @pytest.mark.parametrize("data", [b"a,b\n1,\x81\n", b"a,b\n1,\x00\n", b"\xff\xfea", b"\x89PNG\r\n\x1a\n\x00\x00"])
 def test_what_is_no_text_is_refused(tmp_path, data):
     (tmp_path / "table.csv").write_bytes(data)
-    with pytest.raises(TelemetryError, match="is no text in UTF-8, UTF-16 or Windows-1252"):
+    with pytest.raises(TelemetryError, match="is not text in UTF-8, UTF-16 or Windows-1252"):
         read_table(tmp_path / "table.csv")
 
 
@@ -69,4 +69,4 @@ def test_decimal_commas_are_read_where_the_cells_prove_them(table):
         {"lr": "0.01", "samples": "1500", "note": "v1"},
         {"lr": "0.1", "samples": "20000", "note": "v2"},
     ]
-    assert "decimals stand behind commas" in found.notes[0]
+    assert "decimals follow commas" in found.notes[0]

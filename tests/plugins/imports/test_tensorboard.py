@@ -167,7 +167,7 @@ def test_a_pipe_is_refused(tmp_path):
 
 
 def test_a_folder_without_events_is_refused(tmp_path):
-    with pytest.raises(TelemetryError, match=r"holds no file events.out"):
+    with pytest.raises(TelemetryError, match=r"contains no file events.out"):
         read_tensorboard(tmp_path)
 
 

@@ -38,7 +38,7 @@ def test_runs_of_the_client():
     assert 0.4 < outcome.duration_seconds < 5
     assert 0.01 < outcome.memory_gib < 1
     assert (failed.run_id, failed.status.value, failed.outcome.val_loss) == ("night64", "diverged", None)
-    assert "has no end: its run goes on, was killed" in found.skipped[0].reason
+    assert "has no end: the run is still going, was killed" in found.skipped[0].reason
 
 
 def test_what_the_monitor_saw_of_gpus(tmp_path):
@@ -73,16 +73,16 @@ def test_a_file_that_is_cut_off_says_nothing_of_its_run(tmp_path, size):
 @pytest.mark.parametrize(
     ("data", "finding"),
     [
-        (b"", "is no file of wandb"),
-        (b":W&B", "is no file of wandb"),
-        (b"name,loss\n1,2\n", "is no file of wandb"),
+        (b"", "is not a file that wandb wrote"),
+        (b":W&B", "is not a file that wandb wrote"),
+        (b"name,loss\n1,2\n", "is not a file that wandb wrote"),
         (written(RUN, EXIT).replace(b"batch", b"match"), "is damaged: 7 of"),
         (MAGIC + b"\0" + bytes(100), "is damaged: 7 of 107 bytes are whole"),
         (written(field(18, b"\x08\0")), "says neither which run it is of nor when that began"),
         (written(RUN + b"\x9a"), "a number without an end"),
         (written(RUN + b"\x12\x70"), "a field that is longer than its message"),
         (written(RUN + b"\x93\x01"), "a field of the kind 3"),
-        (written(RUN, field(2, items(1, {f"n{n}": n for n in range(2001)})), EXIT), "holds more than 2000 values"),
+        (written(RUN, field(2, items(1, {f"n{n}": n for n in range(2001)})), EXIT), "contains more than 2000 values"),
     ],
 )
 def test_what_is_no_file_of_a_run_is_one_error(tmp_path, data, finding):
@@ -107,5 +107,5 @@ def test_values_that_are_none_are_left_out(tmp_path):
 def test_a_folder_with_two_files_is_refused(tmp_path):
     for name in ("run-a.wandb", "run-b.wandb"):
         shutil.copy(next(DATA.glob("*32/*.wandb")), tmp_path / name)
-    with pytest.raises(TelemetryError, match=r"holds 2 files run-\*.wandb; name the folder of one run"):
+    with pytest.raises(TelemetryError, match=r"contains 2 files run-\*.wandb; name the folder of one run"):
         read_sources([tmp_path], None)

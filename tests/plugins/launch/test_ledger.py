@@ -45,7 +45,7 @@ def test_what_was_never_launched_has_no_entry(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("run_id", ["", "..", "../x", "a/b", ".hidden", "x" * 64, "a b"])
 def test_an_id_never_leads_out_of_the_ledger(tmp_path: Path, run_id: str) -> None:
-    with pytest.raises(LaunchError, match="is no run id"):
+    with pytest.raises(LaunchError, match="is not a run id"):
         read(tmp_path, run_id)
     with pytest.raises(ValueError, match="run id"):
         replace(JOB, run_id=run_id)

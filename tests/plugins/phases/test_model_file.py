@@ -55,7 +55,7 @@ def test_each_changed_byte_is_noticed(tmp_path: Path, model: PhaseModel) -> None
 
 @pytest.mark.parametrize("length", [0, 1, 30, 90, 200, 5000])
 def test_a_truncated_model_is_refused(tmp_path: Path, model: PhaseModel, length: int) -> None:
-    with pytest.raises(UsageError, match=r"is no model of jpo phases|is damaged or cut short"):
+    with pytest.raises(UsageError, match=r"is not a model of jpo phases|is damaged or cut short"):
         read_model(kept(tmp_path, encoded(model)[:length]))
 
 
@@ -63,7 +63,7 @@ def test_a_truncated_model_is_refused(tmp_path: Path, model: PhaseModel, length:
     ("head", "said"),
     [
         ({"schema": 2}, "has schema 2; this version of JPO reads 1"),
-        ({"format": "other"}, "is no model of jpo phases"),
+        ({"format": "other"}, "is not a model of jpo phases"),
         ({"kept": [7]}, "keeps features that it does not name"),
         ({"kept": [-1]}, "has no whole numbers kept"),
         ({"caution": [0, 99]}, "has no caution"),

@@ -123,5 +123,5 @@ def test_parts_that_do_not_go_together_are_refused(given: tuple[str, ...], findi
     places = {"narrow": "scaler", "few": "clusters"}
     with pytest.raises(UsageError, match=finding):
         Parts(**{places.get(name, name): known[name] for name in given})  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="no part of the method markov"):
+    with pytest.raises(UsageError, match="not a part of the method markov"):
         FitOptions(parts=Parts(scaler, crbm))

@@ -34,7 +34,7 @@ def refused(folder: Path, toml: str = "", environ: Mapping[str, str] | None = No
         ("[preferences.night]\nspeed = 1\n", "jpo.toml:2: unknown key [preferences] night.speed; known are time, cost"),
         (
             "[limit]\nbatch_size = { max = 2 }\n",
-            "jpo.toml:1: unknown section [limit]; limits of parameters stand in [parameters]",
+            "jpo.toml:1: unknown section [limit]; limits of parameters belong in [parameters]",
         ),
         ("[batch_size]\nmax_change = 2\n", "unknown section [batch_size]; did you mean [parameters.batch_size]?"),
         ("[launch.slurm]\nparttion = 'a'\n", "unknown key [launch] slurm.parttion; did you mean partition?"),

@@ -25,12 +25,12 @@ def test_a_metric_has_a_direction_and_may_have_a_target(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("toml", "finding"),
     [
-        ("[sla]\naccuracy_min = 93.0\n", "sla.accuracy_min: 93 is no ratio in 0..1; write 0.93"),
+        ("[sla]\naccuracy_min = 93.0\n", "sla.accuracy_min: 93 is not a ratio in 0..1; write 0.93"),
         ('[metric]\nname = "f1"\n', "direction is missing"),
         ('[metric]\ndirection = "max"\n', "name is missing"),
         ('[metric]\nname = "val_loss"\ndirection = "max"\n', "val_loss is a name of JPO's own"),
         ('[metric]\nname = "batch_size"\ndirection = "max"\n', "batch_size is a name of JPO's own"),
-        ('[metric]\nname = "wer"\ndirection = "min"\nbest = 0.0\n', "best is for a metric of which more is better"),
+        ('[metric]\nname = "wer"\ndirection = "min"\nbest = 0.0\n', "best is for a metric that is better when higher"),
         ('[metric]\nname = "f1"\ndirection = "max"\nbest = 1.0\nlimit = 2.0\n', "limit = 2 is above best = 1"),
         ('[metric]\nname = "f1"\ndirection = "up"\n', "metric.direction"),
         ("[metric]\nlimit = 2.0\n", "best and limit are of a metric"),

@@ -27,7 +27,7 @@ FORECASTS = Table(
         ("val loss", estimate(None), Cell(0.25, "val_loss", error=0.0123), "", Cell("at risk", emphasis="warning")),
     ),
     name="forecasts",
-    caption="What is expected",
+    caption="Forecast",
 )
 RUNS = Table(
     (Column("run", "key"), Column("time", "figure", "duration_seconds"), Column("change", "figure", "change")),

@@ -34,7 +34,7 @@ BODY = """\
 </ul>
 <div class="scroll" tabindex="0">
 <table>
-<caption>What is expected</caption>
+<caption>Forecast</caption>
 <thead>
 <tr><th scope="col" class="words">forecast</th><th scope="col" class="words">now</th>\
 <th scope="col" class="words">next (90% interval)</th><th scope="col" class="words">SLA</th><td></td></tr>

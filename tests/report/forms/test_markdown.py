@@ -22,7 +22,7 @@ GOLDEN = """\
 
 - because 64 was faster
 
-**What is expected**
+**Forecast**
 
 | forecast | now | next (90% interval) | SLA |  |
 | --- | --- | --- | --- | --- |

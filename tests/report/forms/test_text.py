@@ -15,7 +15,7 @@ resources.gpus         1     1
 
 - because 64 was faster
 
-What is expected
+Forecast
 forecast  now       next (90% interval)          SLA
 duration  59m 38s   46m 30s (40m 00s to 1h 01m)  ≤ 2h 00m  ok
 cost      3.55 EUR  2.60 EUR (2.05 to 3.50)

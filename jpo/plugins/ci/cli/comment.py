@@ -39,7 +39,7 @@ def no_failure_in_a_pipeline(settings: LoadedSettings, what: str, *, strict: boo
 @click.option("--link", metavar="URL", help="Where the report is; default: this job's page.")
 @click.option("--dry-run", is_flag=True, help="Print the Markdown; ask no server.")
 @click.option("--output-file", "files", type=FILE, multiple=True, help="Write the Markdown there too.")
-@click.option("--strict", is_flag=True, help="Fail where the note cannot be written; else a pipeline goes on.")
+@click.option("--strict", is_flag=True, help="Fail where the note cannot be written; else the pipeline continues.")
 @click.option("--timeout", metavar="DURATION", default="30s", show_default=True, help="Deadline for all requests together.")
 @settings_options
 def comment(

@@ -20,7 +20,7 @@ from jpo.plugins.ci.cli.comment import no_failure_in_a_pipeline
 @click.option("--from", "source", type=FILE, metavar="FILE", help="The suggestion of a suggestion.json instead of the store's.")
 @click.option("--link", metavar="URL", help="Where the report is; default: this job's page.")
 @click.option("--dry-run", is_flag=True, help="Print branch, title and text; ask no server.")
-@click.option("--strict", is_flag=True, help="Fail where nothing can be proposed; else a pipeline goes on.")
+@click.option("--strict", is_flag=True, help="Fail where nothing can be proposed; else the pipeline continues.")
 @click.option("--timeout", metavar="DURATION", default="60s", show_default=True, help="Deadline for all requests together.")
 @settings_options
 def persist(

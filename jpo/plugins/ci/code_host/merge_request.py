@@ -113,7 +113,7 @@ def merge_request_of(environ: Mapping[str, str], number: int | None = None) -> M
         return _on_gitlab(environ, number)
     if host == "github":
         return _on_github(environ, number)
-    finding = "this is no pipeline of GitLab or GitHub, which would name the merge request"
+    finding = "this is not a pipeline of GitLab or GitHub, which would name the merge request"
     raise UsageError("jpo comment", finding, "run it there, or see the note with --dry-run", code="JPO-E907")
 
 

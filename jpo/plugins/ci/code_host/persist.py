@@ -68,7 +68,7 @@ def _brought_up_to_date(host: CodeHost, repository: Repository, wanted: Proposed
     """One attempt: look, decide, write."""
     target = host.head(repository.target)
     if target is None:
-        raise CodeHostError(repository.target, "is no branch that this token can see", "check the token", code="JPO-E903")
+        raise CodeHostError(repository.target, "is not a branch that this token can see", "check the token", code="JPO-E903")
     there = _as_checked_out(host, repository, wanted, target)
     proposed = list(host.requests(wanted.branch, repository.target))
     open_one = next((request for request in proposed if request.state == "open"), None)
@@ -104,7 +104,7 @@ def _as_checked_out(host: CodeHost, repository: Repository, wanted: ProposedChan
         raise ConflictError(f"{wanted.path} on {repository.target}", finding, remedy, code="JPO-E923")
     if there.mode not in ("100644", "100755"):
         raise ConflictError(
-            f"{wanted.path} on {repository.target}", "is no plain file", "commit the file itself", code="JPO-E923"
+            f"{wanted.path} on {repository.target}", "is not a plain file", "commit the file itself", code="JPO-E923"
         )
     return there
 

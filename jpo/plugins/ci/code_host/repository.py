@@ -79,7 +79,7 @@ def repository_of(environ: Mapping[str, str]) -> Repository | str:
         branch = branch.removeprefix("refs/heads/") if branch.startswith("refs/heads/") else ""
         names = ("GITHUB_REPOSITORY", "GITHUB_SHA", "GITHUB_WORKSPACE")
     else:
-        finding = "this is no pipeline of GitLab or GitHub, which would name the repository"
+        finding = "this is not a pipeline of GitLab or GitHub, which would name the repository"
         raise UsageError("jpo persist", finding, "run it there, or see the text with --dry-run", code="JPO-E907")
     if not branch:
         return "this pipeline is of a merge request or tag: values are proposed by those of the default branch"

@@ -53,7 +53,7 @@ def read_report(file: Path) -> Report:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise refusal(f"is no suggestion of this version of JPO: {where}: {first['msg']}") from error
+        raise refusal(f"is not a suggestion of this version of JPO: {where}: {first['msg']}") from error
     except ValueError as error:
         raise refusal(str(error)) from error
 

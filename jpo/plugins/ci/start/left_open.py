@@ -84,7 +84,7 @@ def name_of(path: Path) -> str:
 
 
 def in_scripts(folder: Path) -> tuple[Mapping[str, str], str]:
-    """What the scripts beside config.ini tell RunLog of their job in plain words, and the framework that they import."""
+    """What the scripts next to config.ini tell RunLog of their job in plain words, and the framework that they import."""
     trees = [*islice(_scripts(folder), MOST_SCRIPTS)]
     calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and "RunLog" in ast.dump(node.func)]
     reported: dict[str, str] = {}

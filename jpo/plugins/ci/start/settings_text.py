@@ -27,7 +27,7 @@ HEAD = """\
 {workload}
 
 [parameters]
-# What was found. Limits behind the # hold without a word here; more are choices, multiple_of, step = "pow2" and freeze = true.
+# What was found. Limits behind the # apply without a word here; more are choices, multiple_of, step = "pow2" and freeze = true.
 """
 TAIL = """\
 # What an hour costs, so that runs have a cost. Without prices they have none, and resources are weighed at usual prices.

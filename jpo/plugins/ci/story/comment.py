@@ -43,7 +43,7 @@ def on_record(suggestion_id: str | None, settings: LoadedSettings, config: Path 
         store = job.store
         made = [store.suggestion(suggestion_id)] if suggestion_id else store.suggestions_of(only_of(config, settings), limit=1)
         if not made:
-            finding, remedy = "holds no suggestion", "run `jpo suggest` first, or name its file: --from suggestion.json"
+            finding, remedy = "contains no suggestion", "run `jpo suggest` first, or name its file: --from suggestion.json"
             raise UsageError(job.place, finding, remedy, code="JPO-E507")
         (suggestion,) = made
         rows = [read_row(row) for row in store.audit_rows() if suggestion.suggestion_id in row.data]

@@ -108,7 +108,7 @@ def guarded(work: Callable[[AgentWatch], T], place: str, limit_seconds: float, s
                     raise _fault(place, _how_it_ended(status))
                 since = struct.unpack("d", clock[:8])[0]
                 if since and time.monotonic() - since > limit_seconds:
-                    raise _fault(place, f"gave no answer within {limit_seconds:g} s", "mend the agent, or raise --agent-limit")
+                    raise _fault(place, f"gave no answer within {limit_seconds:g} s", "fix the agent, or raise --agent-limit")
                 continue
             try:
                 kind, value = receiver.recv()
@@ -222,5 +222,5 @@ def _how_it_ended(status: int) -> str:
     return f"was ended by signal {-code}" if code < 0 else f"ended its process with exit code {code}"
 
 
-def _fault(place: str, finding: str, remedy: str = "mend the agent") -> UsageError:
+def _fault(place: str, finding: str, remedy: str = "fix the agent") -> UsageError:
     return UsageError(place, finding, remedy, code="JPO-E748")

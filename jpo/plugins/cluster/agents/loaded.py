@@ -28,7 +28,7 @@ class AgentFaults:
                 line = line.tb_next
             at = f" (line {line.tb_lineno} of {Path(line.tb_frame.f_code.co_filename).name})" if line is not None else ""
             finding = f"raised {type(error).__name__}: {str(error) or 'without a message'}{at}"
-            raise UsageError(self._place, finding, "mend the agent", code="JPO-E748") from error
+            raise UsageError(self._place, finding, "fix the agent", code="JPO-E748") from error
 
 
 def load_agent(text: str) -> type[ClassicAgent] | type[LearningAgent]:
@@ -43,7 +43,7 @@ def load_agent(text: str) -> type[ClassicAgent] | type[LearningAgent]:
         pass
     spec = spec_from_file_location(f"jpo_agent_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise UsageError(str(path), "is no Python file", "write e.g. --agent mine.py:Mine", code="JPO-E748")
+        raise UsageError(str(path), "is not a Python file", "write e.g. --agent mine.py:Mine", code="JPO-E748")
     module = module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses of the file look their module up
     with AgentFaults(str(path)):

@@ -110,11 +110,11 @@ def _kept(path: Path) -> tuple[Mapping[str, str], bytes]:
     try:
         found = json_object(data[8 : 8 + size]).get("__metadata__", {}) if 0 < size <= len(data) - 8 else {}
     except ValueError as error:
-        raise foreign(path, "is no file of weights") from error
+        raise foreign(path, "is not a file of weights") from error
     if not (isinstance(found, dict) and all(isinstance(value, str) for value in found.values())):
-        raise foreign(path, "is no file of weights")
+        raise foreign(path, "is not a file of weights")
     if "schema" not in found:
-        raise foreign(path, "is no model of the cluster lab")
+        raise foreign(path, "is not a model of the cluster lab")
     if found["schema"] != SCHEMA:
         raise foreign(path, "was learnt with other observations than this version has")
     return found, data

@@ -74,7 +74,7 @@ class EpisodeOptions:
         if self.mode not in get_args(ActionMode):
             raise ValueError(f"mode {self.mode!r:.40} is none of {', '.join(get_args(ActionMode))}")
         if self.order != RANDOM and (self.order not in SELECTIONS or SELECTIONS[self.order].timed):
-            raise ValueError(f"order {self.order!r:.40} is no job selection whose keys stay")
+            raise ValueError(f"order {self.order!r:.40} is not a job selection whose keys stay")
         if self.resources not in RESOURCES:
             raise ValueError(f"resources {self.resources!r:.40} is none of {', '.join(RESOURCES)}")
         if self.slots < 1 or not self.pairs or not set(self.pairs) <= set(PAIRS):

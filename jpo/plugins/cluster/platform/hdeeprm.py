@@ -1,7 +1,7 @@
 """Platforms and options of HDeepRM in JSON, every key meant as there.
 
 A platform names clusters of nodes of types. Types of nodes and processors are data of HDeepRM that JPO does not have: they are
-read from `node_types.json` and `processor_types.json` beside the platform, in `data` beside it, or from its own key `types`.
+read from `node_types.json` and `processor_types.json` next to the platform, in `data` beside it, or from its own key `types`.
 Speeds are clock_rate x dpflops_per_cycle, relative to the reference machine of `job_limits` (2.75 GHz, 8 wide, unless it says
 otherwise); a core draws power / cores; memory is in GB, memory bandwidth in GB/s per processor.
 
@@ -210,7 +210,7 @@ def _types(document: Table, path: Path, kind: str) -> Table:
         file = folder / f"{kind}_types.json"
         if file.is_file():
             return _document(file)
-    raise ValueError(f"has no types of {kind}s: put HDeepRM's {kind}_types.json beside it, or write them under its key types")
+    raise ValueError(f"has no types of {kind}s: put HDeepRM's {kind}_types.json next to it, or write them under its key types")
 
 
 def _document(path: Path) -> Table:

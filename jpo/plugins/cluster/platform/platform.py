@@ -99,7 +99,7 @@ class Slowdowns:
         if not (1 <= self.nodes < UNLIMITED and 1 <= self.clusters < UNLIMITED):
             raise ValueError("a job that is scattered takes at least as long: write slow-downs from 1")
         if self.conflict is not None and not 0 < self.conflict <= 1:
-            raise ValueError("the speed in a conflict lies above 0 and is at most 1")
+            raise ValueError("the speed in a conflict is above 0 and at most 1")
 
 
 @dataclass(frozen=True, slots=True)

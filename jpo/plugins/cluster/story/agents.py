@@ -256,7 +256,7 @@ def sequences_of(scenarios: Sequence[Scenario], length: int, begin: float, end: 
 def known_objective(name: str) -> str:
     """A metric that can be learnt for."""
     if name not in METRICS:
-        raise UsageError("--objective", f"{name!r:.40} is no metric", f"name one of {', '.join(METRICS)}", code="JPO-E744")
+        raise UsageError("--objective", f"{name!r:.40} is not a metric", f"name one of {', '.join(METRICS)}", code="JPO-E744")
     return name
 
 

@@ -74,7 +74,7 @@ def _philly(text: str, path: Path, durations: Durations) -> Iterator[ConvertedJo
     for place, job in enumerate(listed, start=1):
         where = f"{path}: job {place}"
         if not isinstance(job, dict):
-            raise malformed(where, "is no JSON object")
+            raise malformed(where, "is not a JSON object")
         submit = _moment(job.get("submitted_time"), where, "submitted_time")
         listed_attempts = [one for one in job.get("attempts") or [] if isinstance(one, dict)]
         attempts = [one for one in listed_attempts if _known(one.get("start_time")) and _known(one.get("end_time"))]
@@ -195,7 +195,7 @@ def _numeric(value: object, where: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
-        raise malformed(where, f"holds {quoted(value)}, which is no number from 0")
+        raise malformed(where, f"contains {quoted(value)}, which is not a number of at least 0")
     return float(value)
 
 
@@ -210,4 +210,4 @@ def _moment(value: object, where: str, column: str) -> float | None:
     try:
         return datetime.fromisoformat(str(value)).replace(tzinfo=UTC).timestamp()
     except ValueError as error:
-        raise malformed(where, f"{column} is {quoted(value)}, which is no time", "write e.g. 2017-10-01 00:00:00") from error
+        raise malformed(where, f"{column} is {quoted(value)}, which is not a time", "write e.g. 2017-10-01 00:00:00") from error

@@ -32,7 +32,7 @@ class Elasticity:
         if (self.min_tasks < 1).any() or (self.max_tasks < self.min_tasks).any():
             raise ValueError("a job can run with no task, or with fewer at most than at least")
         if ((self.serial_shares < 0) | (self.serial_shares > 1)).any():
-            raise ValueError("a serial share lies outside 0 to 1")
+            raise ValueError("a serial share is outside 0 to 1")
 
     def rows(self, which: slice | Whole | NDArray[np.bool_]) -> Elasticity:
         return Elasticity(self.min_tasks[which], self.max_tasks[which], self.serial_shares[which])

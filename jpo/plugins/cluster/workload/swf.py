@@ -173,7 +173,7 @@ def _fault(texts: list[str]) -> tuple[int, str, str]:
         except ValueError:
             return place, f"is {quoted(text)}, not a number", "write a number, or -1 where it is unknown"
         if not math.isfinite(value) or value > LARGEST:
-            return place, f"is {text:.40}, which no time or count is", "write a number, or -1 where it is unknown"
+            return place, f"is {text:.40}, which is neither a time nor a count", "write a number, or -1 where it is unknown"
         if value < 0 and (value != -1 or place in MUST_BE_KNOWN):
             remedy = "every job has one, from 0" if place in MUST_BE_KNOWN else "only -1 may be, where it is unknown"
             return place, f"is {text:.40}, which is negative", remedy

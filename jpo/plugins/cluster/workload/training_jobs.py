@@ -179,7 +179,7 @@ def _check_range(amounts: Mapping[str, float | None], place: str) -> None:
     least, most = (tasks if (value := amounts[column]) is None else value for column in ("min_tasks", "max_tasks"))
     if not 1 <= least <= tasks <= most:
         finding = f"has {tasks:.0f} tasks, which is not from min_tasks = {least:.0f} to max_tasks = {most:.0f}"
-        raise malformed(place, finding, "tasks lie between the two, which count from 1")
+        raise malformed(place, finding, "tasks are between the two, which count from 1")
     if (amounts["serial_share"] or 0) > 1:
         raise malformed(place, f"column serial_share is {amounts['serial_share']:g}, not a share from 0 to 1")
 

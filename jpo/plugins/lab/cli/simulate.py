@@ -26,7 +26,7 @@ INSTALLATIONS = ("none", "host-memory", "slow-loaders", "slow-links", "batch-lim
 @click.option("--runs", type=click.IntRange(1, 1000), default=30, show_default=True, help="Runs of each.")
 @seed_option
 @click.option("--prefer", "--preference", metavar="PREFERENCE", help="time, cost, efficiency, balanced, or time=0.3,cost=0.7.")
-@click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: safe.")
+@click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How much to explore; default: safe.")
 @click.option(
     "--installation",
     type=click.Choice(INSTALLATIONS),
@@ -109,6 +109,6 @@ def known_policies(text: str) -> tuple[PolicyName, ...]:
     """Names of policies, each once. Raises UsageError: JPO-E714 one that is none, or is there twice."""
     names = [name.strip() for name in text.split(",")]
     if wrong := [name for name in names if name not in POLICIES or names.count(name) > 1]:
-        finding = f"{wrong[0]!r} is no policy, or is there twice"
+        finding = f"{wrong[0]!r} is not a policy, or is named twice"
         raise UsageError("--policies", finding, f"name some of {', '.join(POLICIES)}, each once", code="JPO-E714")
     return tuple(sorted((name for name in POLICIES if name in names), key=names.index))

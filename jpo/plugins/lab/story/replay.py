@@ -144,7 +144,7 @@ def horizons(text: str) -> tuple[int, ...]:
     numbers = sorted({int(word) for word in words if re.fullmatch("[0-9]{1,9}", word)})
     if len(numbers) != len(words) or numbers[0] < 1 or numbers[-1] > MOST_RUNS:
         remedy = f"write numbers from 1 to {MOST_RUNS}, e.g. --runs 5,10,20,40"
-        raise UsageError("--runs", f"{text!r} is no list of numbers of runs", remedy, code="JPO-E704")
+        raise UsageError("--runs", f"{text!r} is not a list of numbers of runs", remedy, code="JPO-E704")
     return tuple(numbers)
 
 
@@ -162,7 +162,7 @@ def refuse_outputs(results: Sequence[Path], picture: Path | None, traces: Sequen
     if picture:
         need("--plot", "matplotlib")
     if picture and picture.suffix.lower() not in FORMS:
-        raise UsageError("--plot", f"{picture} is no picture", f"name a file that ends in {' or '.join(FORMS)}", code="JPO-E704")
+        raise UsageError("--plot", f"{picture} is not a plot", f"name a file that ends in {' or '.join(FORMS)}", code="JPO-E704")
     for file in results:
         if any(same_file(file, trace) for trace in traces):
             raise UsageError(str(file), "is a file that is replayed", "name another one", code="JPO-E307")

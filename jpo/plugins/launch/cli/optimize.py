@@ -32,15 +32,15 @@ MOST_RUNS = 10
 @click.option("--runs", type=click.IntRange(0, 1000), help="Runs with suggested values; default: 10, or until nothing changes.")
 @click.option("--baseline", type=click.IntRange(0, 100), default=3, show_default=True, help="Runs with today's values before.")
 @engine_option
-@click.option("--at-once", type=click.IntRange(1, 100), help="Jobs side by side; default: 1 on this machine, else all.")
-@click.option("--name", metavar="NAME", help="Ids of the runs begin with it; default: made from the job and its file.")
+@click.option("--at-once", type=click.IntRange(1, 100), help="Jobs at the same time; default: 1 on this machine, else all.")
+@click.option("--name", metavar="NAME", help="Prefix of the run ids; default: made from the job and its file.")
 @click.option("--logs", multiple=True, metavar="GLOB", help="CSV logs of earlier runs to start from; may be repeated.")
 @click.option("--data-path", type=FILE, metavar="PATH", help="Data set, handed to every run as JPO_DATA_PATH.")
 @click.option("--prefer", metavar="PREFERENCE", help="time, cost, efficiency, balanced, one of [preferences], or weights.")
-@click.option("--deadline", metavar="WHEN", help="A run is done by then, instead of [sla] time_max: 6h, or 2026-11-22T06:00Z.")
-@click.option("--max-cost", metavar="AMOUNT", help="Of a run, instead of [sla] cost_max: in USD, or e.g. 20EUR.")
-@click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold; default: [agent] explore, else on.")
-@click.option("--search", is_flag=True, help="What the best model is worth counts, not what the runs cost.")
+@click.option("--deadline", metavar="WHEN", help="Deadline of each run, instead of [sla] time_max: 6h, or 2026-11-22T06:00Z.")
+@click.option("--max-cost", metavar="AMOUNT", help="Cost limit of each run, instead of [sla] cost_max: in USD, or e.g. 20EUR.")
+@click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How much to explore; default: [agent] explore or on.")
+@click.option("--search", is_flag=True, help="Search for the best model; the cost of the runs does not count.")
 @click.option("--no-learn", is_flag=True, help="Do not update the agent between the runs.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Time of every run as a picture, .png or .svg.")
 @seed_option
@@ -146,6 +146,6 @@ def configs_and_command(words: Sequence[str]) -> tuple[list[Path], tuple[str, ..
     """The config.ini files that stand first, and the command after them; UsageError JPO-E311 where no config.ini stands first."""
     count = next((number for number, word in enumerate(words) if not word.lower().endswith(ENDINGS)), len(words))
     if words and not count:
-        finding = "is no CONFIG.INI, which stands before the command"
+        finding = "is not a CONFIG.INI, which goes before the command"
         raise UsageError(f"{words[0]!r:.200}", finding, "write e.g. jpo optimize config.ini -- python train.py", code="JPO-E311")
     return [config_file(word) for word in words[:count]], tuple(words[count:])

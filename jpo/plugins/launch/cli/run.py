@@ -20,9 +20,9 @@ from jpo.plugins.launch.cli.engine import engine_option
 @click.command()
 @click.argument("words", nargs=-1, metavar="[CONFIG.INI] SCRIPT.py | -- COMMAND...")
 @engine_option
-@click.option("--run-id", metavar="ID", help="Its name; the same id is never started twice. Default: model and time.")
+@click.option("--run-id", metavar="ID", help="Id of the run; an id is never started twice. Default: model and time.")
 @click.option("--timeout", metavar="DURATION", help="End it after this long, e.g. 6h; default: [launch] timeout.")
-@click.option("--detach", is_flag=True, help="Start it and leave; it goes on, and jpo watch or the next jpo run records it.")
+@click.option("--detach", is_flag=True, help="Start it and return; jpo watch or the next jpo run records it.")
 @click.option("--dry-run", is_flag=True, help="Show what would be started; nothing is started or written.")
 @click.option("--skypilot", type=FILE, metavar="FILE", help="Write a task of SkyPilot; start nothing.")
 @output_options("text", "json")

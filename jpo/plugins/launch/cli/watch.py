@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 @click.command()
 @config_and_run
 @click.option("--csv", "log", type=FILE, metavar="FILE", help="CSV log of the run, which may not be there yet.")
-@click.option("--once", is_flag=True, help="Say how it stands, and end.")
+@click.option("--once", is_flag=True, help="Print its state once, and end.")
 @click.option("--every", type=float, metavar="EPOCHS", help="Epochs between two decisions; default: a 20th of all.")
 @click.option("--apply", is_flag=True, help="Carry decisions out: stop the run, release what it does not use.")
-@click.option("--trial", is_flag=True, help="Nobody needs the model of this run: stopping it costs no other run.")
+@click.option("--trial", is_flag=True, help="This run is a trial: nobody needs its model.")
 @output_options(*READABLE)
 @options(network_options, settings_options)
 def watch(
@@ -61,7 +61,7 @@ def watch(
     from jpo.plugins.launch.story.watch import deciding, story
 
     if every is not None and not every > 0:
-        raise UsageError("--every", f"{every:g} is no number of epochs", "write e.g. --every 2", code="JPO-E305")
+        raise UsageError("--every", f"{every:g} is not a number of epochs", "write e.g. --every 2", code="JPO-E305")
     if given is not None and given.suffix == ".csv" and log is None and run is None:
         given, log = None, given  # a log is what a single file may be as well
     if run is not None and log is not None:

@@ -101,7 +101,7 @@ def from_json(found: Mapping[str, Any]) -> Adjustment:
     kind, resource, rate = rest.pop("kind"), rest.pop("about", ""), rest.pop("saves_usd_per_hour", None)
     given, kept = rest.pop("given", None), rest.pop("kept", None)
     if kind not in ("stop", "release"):
-        raise ValueError(f"{kind!r:.80} is no kind of decision")
+        raise ValueError(f"{kind!r:.80} is not a kind of decision")
     rest["release"] = ReleasedShare(resource, given, kept, rate) if kind == "release" else None
     rest["expected"] = Saving(**rest["expected"])
     rest["actual"] = None if rest["actual"] is None else Saving(**rest["actual"])

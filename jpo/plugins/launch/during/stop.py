@@ -1,6 +1,6 @@
 """Stop a run that cannot win any more: what going on is worth against stopping, by the agent's objective.
 
-All is counted in runs of the rival, the best run so far. Going on costs what is left to pay; it brings the model, if that will be
+All is counted in runs of the rival, the best run so far. Finishing costs the rest; it brings the model, if that will be
 good enough, and the chance of a better configuration, which later runs gain from. Stopping brings nothing more: for as good a
 model the rival has to run again, which costs one. So a trial is stopped where
 
@@ -158,10 +158,10 @@ def _without_an_end(progress: RunProgress, rival: Rival, preference: Preference,
     """Of a run of which nobody knows when it ends: a trial by the paid-for rule; one that is needed goes on."""
     spent = _cost(progress.elapsed_seconds, progress.usd(progress.elapsed_seconds), rival, preference)
     if needed or spent < PAID_FOR * rival.usual:
-        return StopVerdict(False, "nothing tells when it ends")
+        return StopVerdict(False, "its end is not known")
     has = "cost" if _takes(rival, preference) == "cost" else "taken"
     why = f"it has {has} {spent / rival.usual:.1f} times as much as the best values usually do"
-    return StopVerdict(True, f"{why}, and nothing tells when it ends", wins=0.0)
+    return StopVerdict(True, f"{why}, and its end is not known", wins=0.0)
 
 
 def _takes(rival: Rival, preference: Preference) -> str:
@@ -176,7 +176,7 @@ def _because(
     likely = wins >= SURE
     chance = f"its chance to beat {rival.run_id} is {wins:.0%}"
     if not likely:
-        chance = f"its curve hardly beats {rival.run_id}" if reaches else f"it can hardly beat {rival.run_id} any more"
+        chance = f"its curve is unlikely to beat {rival.run_id}" if reaches else f"it is unlikely to beat {rival.run_id}"
     if final is not None and rival.error is not None:
         expected = final.interval()
         chance += f" (error at its end {expected.low:.3g} to {expected.high:.3g}, the best run's {rival.error:.3g})"
@@ -185,7 +185,7 @@ def _because(
     if stop or likely:
         return chance
     if reaches and final is not None and math.isinf(final.reach):
-        return f"{chance}, but it has hardly begun"
+        return f"{chance}, but it has only just begun"
     if reaches:
-        return f"{chance}, but earlier runs still fell so far from there, or nearly"
-    return f"{chance}, but going on costs less than another run for a model"
+        return f"{chance}, but earlier runs still improved about that much from there"
+    return f"{chance}, but finishing it costs less than another run for a model"

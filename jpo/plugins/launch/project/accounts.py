@@ -91,7 +91,7 @@ def ask_others(
     for engine, said in why.items():
         first, *rest = asked[engine]
         others = f" and {counted(len(rest), 'other run')}" if rest else ""
-        text = f"How run {first.job.run_id}{others} went on {engine} is not known ({said}); `jpo watch` asks again"
+        text = f"How run {first.job.run_id}{others} ended on {engine} is not known ({said}); `jpo watch` asks again"
         notes += [Note(NOT_KNOWN, text, engine)] if said else []
     return tuple(notes)
 

@@ -69,7 +69,7 @@ def invocation_of(
         return _command_as_typed(words, workload, folder, path)
     script = (folder / words[0]).absolute()
     if not _is_file(script):
-        raise UsageError(f"{words[0]:.200}", "is no file", "name the script that trains", code="JPO-E773")
+        raise UsageError(f"{words[0]:.200}", "is not a file", "name the script that trains", code="JPO-E773")
     below = script.parent != folder and script.is_relative_to(folder)  # else it is no `python -m PACKAGE` from here
     is_package = below and script.name == "__main__.py" and _is_file(script.parent / "__init__.py")
     package = script.parent.relative_to(folder) if is_package else None

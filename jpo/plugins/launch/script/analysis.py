@@ -176,7 +176,7 @@ def _parsed(path: Path) -> ast.Module:
         return ast.parse(contents(path, LARGEST_BYTES, refusal))
     except SyntaxError as error:
         place = f"{path}:{error.lineno}" if error.lineno else str(path)
-        raise UsageError(place, f"is no Python ({error.msg.partition(': ')[0]})", "correct it", code="JPO-E774") from error
+        raise UsageError(place, f"is not valid Python ({error.msg.partition(': ')[0]})", "correct it", code="JPO-E774") from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise UsageError(str(path), f"cannot be read as Python ({error})", "correct it", code="JPO-E774") from error
 

@@ -155,7 +155,7 @@ def _shared(job: LaunchJob, launcher: Launcher) -> Iterator[Note]:
     if launcher.name == "local" and (wanted := job.needs.cpus) is not None:
         free = launcher.room(job.needs).free_cpus
         if free is not None and free < wanted:
-            text = f"it asks for {wanted:g} CPUs, and {free:g} are not held by other runs: they share, and its time says less"
+            text = f"it asks for {wanted:g} CPUs, and {free:g} are free: the runs share CPUs, so its time says less"
             yield Note(SHARED, text, "cpus")
 
 

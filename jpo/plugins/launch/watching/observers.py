@@ -171,7 +171,7 @@ def _status(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
         return entry.end
     try:
         _, status = looked_at(entry, launcher, ledger)
-        lost = "it was not submitted, or whoever submitted it was killed: start it again"
+        lost = "it was not submitted, or the process that submitted it was killed: start it again"
         return status or JobStatus(JobState.WAITING, reason=lost)
     except LaunchError as error:
         if error.code == TAKEN:
@@ -200,7 +200,7 @@ class PrometheusObserver:
             return replace(self._newest, words=error.in_short)
         self._answered_at = now
         if found is None:
-            last, words = self._newest, "Prometheus no longer says that it goes on"
+            last, words = self._newest, "Prometheus no longer shows it running"
             return replace(last, state=JobState.ENDED, at=now, times=replace(last.times, ended_at=last.at), words=words)
         self._newest = found
         return found

@@ -84,7 +84,7 @@ def over_time(workload: WorkloadReview) -> Plot:
     )
     shown = f"{numbers.counted(sum(map(len, found.values())), 'run')} by their end and duration"
     lines = f"; JPO wrote other values {numbers.times(len(changed))}" if changed else ""
-    key = "A dashed line stands at each of these times: its label says what changed; point at one without." if changed else ""
+    key = "A dashed line marks each of these times: its label says what changed; point at one without." if changed else ""
     marks = tuple(Marks(name, tuple(found[name]), emphasis, hollow=name == "stopped") for name, emphasis in ENDED.items())
     axes = ("moment", "duration_seconds")
     return Plot("Runs over time", f"{shown}{lines}.", *axes, marks, "ended (UTC)", moments=changed, key=key)

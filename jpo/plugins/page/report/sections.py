@@ -75,7 +75,7 @@ def _overview(review: Review) -> Iterator[Block]:
     yield from (charts.saved_over_time(review, name) for name in SAVED)
     yield (
         "Saved is what as many models would have taken as before the first change, less what all runs since took, failed and "
-        "stopped ones included; with its 90% interval. Where too few runs are from before, what was forecast of one stands in. "
+        "stopped ones included; with its 90% interval. Where too few runs are from before, the forecast for one is used instead. "
         "It takes the job for the same: where the data grew, it says too little. Money is what runs reported, else their time by "
         "today's [prices]."
     )
@@ -209,15 +209,15 @@ def _audit(review: Review) -> Iterator[Block]:
     if not chain.ok:
         yield (Span("The chain is broken: ", "bad"), chain.reason or "", f". {chain.records} records before it are good.")
     elif not chain.records:
-        yield "The store holds no audit log yet."
+        yield "The store contains no audit log yet."
     else:
         yield (
             Span("The chain is intact", "good"),
             f": {numbers.counted(chain.records, 'record')}, each sealed by the hash of the one before.",
         )
         yield (
-            "The chain alone does not show that records are missing at its end, or that all of it was written anew. Hold it "
-            "against an anchor noted elsewhere: `jpo audit verify --head ANCHOR`. Today's is:"
+            "The chain alone does not show that records are missing at its end, or that all of it was rewritten. Compare it "
+            "with an anchor noted elsewhere: `jpo audit verify --head ANCHOR`. Today's is:"
         )
         yield Table((Column("record", "figure"), Column("anchor", "key")), ((chain.records, chain.head),), "anchor")
     counts = tuple((kind, count) for kind, count in log.kinds.items())

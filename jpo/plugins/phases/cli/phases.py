@@ -131,7 +131,7 @@ def predict(model: Path, traces: Sequence[Path], selection: Selection, destinati
 def allocate(model: Path, traces: Sequence[Path], per_hour: float, selection: Selection, destination: Destination) -> None:
     """Request CPU and memory from sample to sample.
 
-    A row holds until the next one of its execution: exec_id, t, cpu_alloc in cores, mem_alloc in bytes.
+    A row applies until the next one of its execution: exec_id, t, cpu_alloc in cores, mem_alloc in bytes.
 
     \b
     Example:
@@ -298,7 +298,7 @@ def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] =
 
     if any(path.suffix.lower() == ".ini" for path in paths):
         if len(paths) > 1:
-            raise click.UsageError("a config.ini stands for its own runs: name it alone")
+            raise click.UsageError("a config.ini selects its own runs: name it alone")
         return command.recorded(paths[0], load_settings(paths[0], None, {}), now=time.time(), executions=selection.executions)
     columns = command.columns(selection.columns, selection.features or features)
     traces = read_traces(paths, columns).only(selection.executions)

@@ -71,7 +71,7 @@ def read_printed(path: Path, text: str) -> list[ExportedSeries]:
             value, at, time = content.removesuffix("]").partition(" @[")
             stamp = number(time)
             if not at or not found or stamp is None:
-                raise malformed(f"{path}:{line}", f"{quoted(content)} is no value at a time", ASK)
+                raise malformed(f"{path}:{line}", f"{quoted(content)} is not a value at a time", ASK)
             found[-1]["values"].append([stamp.value, value])
     return [_series(path, at, result) for at, result in enumerate(found, start=1)]
 
@@ -85,7 +85,7 @@ def _series(path: Path, at: int, result: Any) -> ExportedSeries:
     for row, pair in enumerate(pairs, start=1):
         where = f"{place}, value {row}"
         if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], bool) or not isinstance(pair[0], int | float):
-            raise malformed(where, "is no time with a value", ASK)
+            raise malformed(where, "is not a time with a value", ASK)
         if not abs(pair[0]) <= LATEST:  # NaN, and a whole number that no float holds
             raise malformed(where, "has a time that cannot be", ASK)
         if is_nothing(text := str(pair[1])):
@@ -97,7 +97,7 @@ def _series(path: Path, at: int, result: Any) -> ExportedSeries:
         measured.append((float(pair[0]), cell.value))
     times, values = np.array(measured, dtype=np.float64).reshape(-1, 2).T
     if (np.diff(times) <= 0).any() or not np.isfinite(times).all():
-        raise malformed(place, "has times that do not go on", ASK)
+        raise malformed(place, "has times that do not increase", ASK)
     name = labels.get("__name__", "")
     inside = ",".join(f'{label}="{text}"' for label, text in labels.items() if label != "__name__")
     return ExportedSeries(str(path), place, f"{name}{{{inside}}}", name, labels, times, values)

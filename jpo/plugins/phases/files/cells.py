@@ -62,13 +62,13 @@ def measurement(where: str, feature: str, text: str) -> CellValue:
     """
     text = text.strip()
     if not text:
-        raise malformed(where, f"has no value of {feature}", "fill the cell, or remove the row: a gap is no error")
+        raise malformed(where, f"has no value of {feature}", "fill the cell, or remove the row: a gap is not an error")
     cell = number(text)
     if cell is None:
         remedy = "write a number, with a decimal point; % and units of size or cores may follow"
         raise malformed(where, f"{feature} = {quoted(text)} is not a number", remedy)
     if not math.isfinite(cell.value):
-        raise malformed(where, f"{feature} = {quoted(text)} is not finite", "remove the row: a gap is no error")
+        raise malformed(where, f"{feature} = {quoted(text)} is not finite", "remove the row: a gap is not an error")
     if cell.value < 0:
         remedy = "nothing uses less than nothing: correct or remove the row"
         raise malformed(where, f"{feature} = {quoted(text)} is negative", remedy)

@@ -125,4 +125,4 @@ def unfolded(times: Floats, is_local: bool) -> tuple[Floats, int | None]:
 
 def summer_time(what: str) -> str:
     """That an hour comes twice."""
-    return f"{what}: local times go back by an hour once: the end of summer time; read as going on [{SUMMER_TIME}]"
+    return f"{what}: local times go back by an hour once: the end of summer time; read as continuous [{SUMMER_TIME}]"

@@ -127,7 +127,7 @@ def _left_out(meant: Sequence[tuple[ExportedSeries, Meaning | None]], taken: int
     if beside:
         yield f"left out, no usage: {_some(beside)} [{LEFT_OUT}]"
     if others := len(meant) - len(beside) - taken:
-        yield f"left out: {others} series of whole pods or of none, beside their containers [{LEFT_OUT}]"
+        yield f"left out: {others} series of whole pods or of none, next to their containers [{LEFT_OUT}]"
 
 
 def _read_as(parts: Mapping[tuple[str, str], Sequence[tuple[ExportedSeries, Meaning]]]) -> Iterator[str]:
@@ -180,7 +180,7 @@ def _continued(had: Measured, one: Measured) -> Measured:
     """The same of two files, of which one goes on as the other ends; JPO-E730 where it does not: these may be two executions."""
     step = float(np.median(np.diff(had.times))) if len(had.times) > 1 else 0.0
     if not (len(one.times) and len(had.times) and 0 < one.times[0] - had.times[-1] <= OLDEST_STEPS * step):
-        finding = f"has {one.feature} of execution {quoted(one.execution)}, as {had.file} has, and does not go on where that ends"
+        finding = f"has {one.feature} of execution {quoted(one.execution)}, as {had.file} has, but does not start where that ends"
         raise UsageError(one.file, finding, "name one of the files, or give executions names of their own", code="JPO-E730")
     return replace(one, times=np.r_[had.times, one.times], values=np.r_[had.values, one.values])
 

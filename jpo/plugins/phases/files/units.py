@@ -105,7 +105,7 @@ def odd_figures(values: Floats, features: tuple[str, ...]) -> Iterator[str]:
     peaks = dict(zip(features, values.max(0).tolist(), strict=True))
     cores, size = " or ".join(units_of(CPU)), " or ".join(units_of(MEMORY))
     if (most := peaks.get(CPU, 0.0)) > MOST_CORES:
-        yield f"{CPU} is up to {most:.6g}. If it is no number of cores: --column NAME=HEADER, {cores} [{ODD}]"
+        yield f"{CPU} is up to {most:.6g}. If it is not a number of cores: --column NAME=HEADER, {cores} [{ODD}]"
     if 0 < (most := peaks.get(MEMORY, 0.0)) < FEWEST_BYTES:
         yield f"{MEMORY} is {most:.6g} at most. If it is not in bytes: --column NAME=HEADER, {size} [{ODD}]"
 

@@ -16,7 +16,7 @@ from jpo.wording.numbers import counted
 HEAD = ("exec_id", "t", "cpu_alloc", "mem_alloc")
 LEGEND = (
     "met: share of the samples whose demand for CPU and memory was met, with its 90% interval over executions.",
-    "CPU, memory: sum of the allocations / each run's own peak held throughout; 1 is that peak.",
+    "CPU, memory: sum of the allocations / each run's own peak throughout; 1 is that peak.",
 )
 OF_WAYS = "clairvoyant: knows the run; how much there is to be saved."
 """Of several ways that are compared."""

@@ -66,7 +66,7 @@ LADDER = (
     Step(soon=1.0, next=1.0, margin=0.40, window=True),
 )
 """Two ladders, each from bold to careful: by phases (up to what KRR and the vertical pod autoscaler add), and by the most of the
-last minutes, for workloads of which each run is new."""
+last minutes, for workloads with runs that are all new."""
 CAREFUL = next(at for at, step in enumerate(LADDER) if step.window) - 1
 """The most careful step by phases: where nothing keeps the promise."""
 PROVABLE = math.ceil(NO_MISS / MISSES)

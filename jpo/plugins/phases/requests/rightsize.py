@@ -104,7 +104,7 @@ def patch_lines(sizes: Sizes, container: str) -> Sequence[str]:
     Raises UsageError: JPO-E734, no container of Kubernetes can have this name.
     """
     if not re.fullmatch("[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", container):
-        finding = f"{container!r:.80} is no name of a container"
+        finding = f"{container!r:.80} is not a container name"
         raise UsageError("--container", finding, "small letters, digits and hyphens, e.g. trainer", code="JPO-E734")
     lines = ["spec:", "  template:", "    spec:", "      containers:", f"        - name: {container}", "          resources:"]
     for side, cores in (("requests", sizes.cpu_request), ("limits", sizes.cpu_limit)):

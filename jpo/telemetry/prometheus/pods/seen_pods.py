@@ -14,7 +14,7 @@ from jpo.telemetry.prometheus.cluster import Pod, pod_of
 from jpo.telemetry.prometheus.pods import labels as pod_labels
 from jpo.telemetry.prometheus.scope import Scope
 
-SEEN, OPEN = "labelled pod", "labelled pod that goes on"
+SEEN, OPEN = "labelled pod", "labelled pod that is running"
 LIVE = 'phase=~"Pending|Running|Unknown"'
 
 

@@ -129,6 +129,6 @@ def test_a_token_may_be_in_a_file_and_is_never_shown(tmp_path: Path) -> None:
 
 
 def test_elsewhere_there_is_none_to_write_to() -> None:
-    with pytest.raises(UsageError, match="no pipeline of GitLab or GitHub") as caught:
+    with pytest.raises(UsageError, match="not a pipeline of GitLab or GitHub") as caught:
         of({"JENKINS_URL": "x"})
     assert caught.value.code == "JPO-E907"

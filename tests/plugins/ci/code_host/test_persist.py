@@ -337,7 +337,7 @@ def test_a_wrong_token_a_branch_that_is_gone_and_a_link(host: CodeHost, tmp_path
     assert refused.value.code == "JPO-E901"
     if host.kind == "github":  # GitLab does not say what is a link; the pipeline has refused one before
         git.commits[git.branches["main"]].files[PATH] = ("120000", b"/etc/passwd")
-        with pytest.raises(ConflictError, match="no plain file"):
+        with pytest.raises(ConflictError, match="not a plain file"):
             put(host, tmp_path)
     commit = git.branches.pop("main")
     with pytest.raises(JpoError) as gone:

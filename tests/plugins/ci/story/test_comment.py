@@ -73,7 +73,7 @@ def test_dry_run_needs_neither_pipeline_nor_token(project: Project) -> None:
     assert (shown.code, shown.out.startswith("<!-- jpo:suggestion:")) == (0, True)
     elsewhere = project.jpo("comment")
     assert (elsewhere.code, elsewhere.out, elsewhere.err.count("\n")) == (2, "", 1)
-    assert "this is no pipeline of GitLab or GitHub" in elsewhere.err
+    assert "this is not a pipeline of GitLab or GitHub" in elsewhere.err
 
 
 def test_a_pipeline_without_a_merge_request_has_nothing_to_do(

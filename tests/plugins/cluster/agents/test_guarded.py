@@ -64,7 +64,7 @@ LIMIT_SECONDS = 1.0
 @pytest.mark.parametrize(
     ("deed", "told"),
     [
-        (lambda: sum(itertools.repeat(0)), "gave no answer within 1 s; mend the agent, or raise --agent-limit"),
+        (lambda: sum(itertools.repeat(0)), "gave no answer within 1 s; fix the agent, or raise --agent-limit"),
         (swallow, "gave no answer within 1 s"),
         (leave_a_child, "ended its process with exit code 3"),
         (close_all, "closed its pipe to the command"),

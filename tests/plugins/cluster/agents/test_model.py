@@ -70,5 +70,5 @@ def test_foreign_damaged_and_other_files_are_refused(tmp_path: Path) -> None:
 
 def test_a_file_without_a_schema_is_not_called_an_older_model(tmp_path: Path) -> None:
     (tmp_path / "m.safetensors").write_bytes(b"")
-    with pytest.raises(UsageError, match="is no model of the cluster lab"):
+    with pytest.raises(UsageError, match="is not a model of the cluster lab"):
         read_agent(tmp_path / "m.safetensors")

@@ -94,7 +94,7 @@ def test_an_action_that_is_not_open_is_refused() -> None:
     ("wrong", "told"),
     [
         ({"mode": "jobs"}, "mode 'jobs' is none of job, backfill, pair"),
-        ({"order": "wfp3"}, "order 'wfp3' is no job selection whose keys stay"),
+        ({"order": "wfp3"}, "order 'wfp3' is not a job selection whose keys stay"),
         ({"resources": "best"}, "resources 'best' is none of"),
         ({"slots": 0}, "a slot at least"),
         ({"pairs": ()}, "pairs that are among PAIRS"),

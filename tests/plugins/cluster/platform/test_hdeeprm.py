@@ -76,7 +76,7 @@ def test_types_may_be_files_beside_it(tmp_path: Path) -> None:
     bare = changed(PLATFORM, "types", None)
     assert read_legacy_platform(written(tmp_path, bare)).cores("cpu") == 12
     (tmp_path / "data" / "node_types.json").unlink()
-    with pytest.raises(UsageError, match=r"has no types of nodes: put HDeepRM's node_types.json beside it"):
+    with pytest.raises(UsageError, match=r"has no types of nodes: put HDeepRM's node_types.json next to it"):
         read_legacy_platform(written(tmp_path, bare))
 
 

@@ -52,7 +52,7 @@ def test_an_agent_of_ones_own_is_judged_and_learns(capsys: pytest.CaptureFixture
         (("test", "--model", "absent.safetensors"), "absent.safetensors: cannot be read"),
         (("test", "--agent", "absent.py:Mine"), "absent.py: cannot be read"),
         (("test", "--agent", "mine.py"), "names no class of a file"),
-        (("test", "--agent", f"{EXAMPLE}:ShortestFirst", "--objective", "joy"), "--objective: 'joy' is no metric"),
+        (("test", "--agent", f"{EXAMPLE}:ShortestFirst", "--objective", "joy"), "--objective: 'joy' is not a metric"),
         (("test", "--agent", f"{EXAMPLE}:ShortestFirst", "--split", "0.94"), "is shorter than 32"),
         (("train", "m.safetensors", "--learner", "dqn"), "--learner: 'dqn' is unknown"),
         (("train", "m.safetensors", "--order", "wfp3"), "--order: wfp3 changes with time"),

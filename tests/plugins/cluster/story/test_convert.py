@@ -94,8 +94,8 @@ def test_what_comes_out_can_be_evaluated_described_and_drawn(capsys: pytest.Capt
     ("form", "text", "told"),
     [
         ("philly", "{}", "is not a JSON list of jobs"),
-        ("philly", "[3]", "job 1: is no JSON object"),
-        ("philly", '[{"submitted_time": "soon"}]', "job 1: submitted_time is 'soon', which is no time"),
+        ("philly", "[3]", "job 1: is not a JSON object"),
+        ("philly", '[{"submitted_time": "soon"}]', "job 1: submitted_time is 'soon', which is not a time"),
         ("philly", "[]", "has no job that ran"),
         ("openb", "name,cpu_milli\n", "openb:1: has no column memory_mib"),
         ("openb", OPENB.replace("12000", "12k"), "openb:2: column cpu_milli is '12k', not a number"),
@@ -103,7 +103,11 @@ def test_what_comes_out_can_be_evaluated_described_and_drawn(capsys: pytest.Capt
         ("pollux", POLLUX.replace(",512", ""), "pollux:2: has 3 cells below 4 columns"),
         ("history", "{}", "has no runs"),
         ("history", '{"runs": [{}]}', "run 1: has no parameters or outcome"),
-        ("history", json.dumps(HISTORY).replace(": 600.0", ": -600.0"), "run 1: holds -600.0, which is no number from 0"),
+        (
+            "history",
+            json.dumps(HISTORY).replace(": 600.0", ": -600.0"),
+            "run 1: contains -600.0, which is not a number of at least 0",
+        ),
     ],
 )
 def test_what_is_no_such_table_is_refused(form: str, text: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:

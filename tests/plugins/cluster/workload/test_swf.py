@@ -72,8 +72,8 @@ def test_gzip_and_further_columns_change_nothing(tmp_path: Path) -> None:
     [
         (line(2, 1).replace("100", "1h"), "log.swf:2: column 4 (run time) is '1h', not a number"),
         (line(2, 1).replace("100", "1_0"), "log.swf:2: column 4 (run time) is '1_0', not a number"),
-        (line(2, 1).replace("100", "nan"), "column 4 (run time) is nan, which no time or count is"),
-        (line(2, 1).replace("100", "1e300"), "column 4 (run time) is 1e300, which no time or count is"),
+        (line(2, 1).replace("100", "nan"), "column 4 (run time) is nan, which is neither a time nor a count"),
+        (line(2, 1).replace("100", "1e300"), "column 4 (run time) is 1e300, which is neither a time nor a count"),
         (line(2, -1), "log.swf:2: column 2 (submit time) is -1, which is negative; every job has one, from 0"),
         (line(2, 1, run=-7), "log.swf:2: column 4 (run time) is -7, which is negative"),
         (line(2, 1, requested=-3), "log.swf:2: column 9 (requested time) is -3, which is negative"),

@@ -71,5 +71,5 @@ def test_what_earlier_versions_kept_is_read():
     kept |= {"saves_usd_per_hour": 3.6, "expected": {"seconds": None, "usd": 1.0}, "applied": False, "answer": ""}
     assert from_json({**kept, "actual": None, "right": None}) == RELEASE
     assert list(as_json(RELEASE)) == [*kept, "actual", "right"]
-    with pytest.raises(ValueError, match="no kind"):
+    with pytest.raises(ValueError, match="not a kind"):
         from_json({**kept, "kind": "resize"})

@@ -103,7 +103,7 @@ def test_a_run_of_a_cluster_that_nobody_noted_goes_on_record_and_one_that_is_awa
     with open_history(settings) as store:
         cluster.away = True
         assert (accounted_for(settings, store, {}, now=200.0, engines={"slurm"}), cluster.asked) == ((), 1)
-        said = "How run run-1 and 1 other run went on slurm is not known (slurmctld: is away [JPO-E754]); `jpo watch` asks again"
+        said = "How run run-1 and 1 other run ended on slurm is not known (slurmctld: is away [JPO-E754]); `jpo watch` asks again"
         assert launched(settings, store, now=200.0) == Finished(doubts=(Note("JPO-W777", said, "slurm"),))
         assert cluster.asked == 2
         cluster.away = False
@@ -123,7 +123,7 @@ def test_an_engine_that_hangs_is_not_waited_for(repository: Repository, monkeypa
     begun = time.monotonic()
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).doubts
-    assert note.text.startswith("How run run-1 went on aws is not known (no answer within 0.2 s)")
+    assert note.text.startswith("How run run-1 ended on aws is not known (no answer within 0.2 s)")
     assert time.monotonic() - begun < 3
 
 
@@ -138,7 +138,7 @@ def test_an_entry_that_somebody_wrote_by_hand_ends_no_suggestion(repository: Rep
     write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "aws", 99.0, "///"))  # of no region
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).doubts
-    assert note.text.startswith("How run run-1 went on aws is not known (its entry is damaged: ")
+    assert note.text.startswith("How run run-1 ended on aws is not known (its entry is damaged: ")
 
 
 def test_a_broken_engine_of_a_package_ends_no_suggestion(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,7 @@ def test_a_broken_engine_of_a_package_ends_no_suggestion(repository: Repository,
         write(ledger, Entry(job_of(workload, settings, ("true",), run_id=run_id), engine, 99.0))
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).doubts
-    assert note.text.startswith("How run run-1 went on odd is not known (jpo.engines odd")
+    assert note.text.startswith("How run run-1 ended on odd is not known (jpo.engines odd")
     assert "cannot be imported" in note.text
 
 

@@ -78,7 +78,7 @@ def test_an_engine_that_never_answers_leaves_nothing_running(
     try:
         answer = project.jpo("suggest", "config.ini", "--no-learn")
         assert answer.code == 0, answer.err
-        assert "How run run-9 went on slurm is not known" in answer.out
+        assert "How run run-9 ended on slurm is not known" in answer.out
         assert "How long runs would wait on slurm is not known" in answer.out
         assert alive(mark) == 0
     finally:

@@ -19,7 +19,7 @@ def test_runs_over_time_are_told_apart_by_what_they_followed_and_how_they_ended(
     assert [at for at, _ in drawn.moments] == [100.0]
     assert drawn.moments[0][1].startswith("trial: batch ")
     assert drawn.description == "2 runs by their end and duration; JPO wrote other values once."
-    assert drawn.key == "A dashed line stands at each of these times: its label says what changed; point at one without."
+    assert drawn.key == "A dashed line marks each of these times: its label says what changed; point at one without."
 
 
 def test_a_change_that_was_not_written_is_no_line() -> None:

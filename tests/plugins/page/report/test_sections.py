@@ -82,7 +82,7 @@ def test_a_store_without_anything_says_how_to_begin() -> None:
     empty = AuditDigest(Verification(0, "0" * 64), {}, (), (), ())
     shown = told(workloads=(), saved={}, audit=empty)
     assert "nothing on record yet" in shown
-    assert "The store holds no audit log yet." in shown
+    assert "The store contains no audit log yet." in shown
 
 
 def test_runs_that_did_not_end_well_are_counted() -> None:

@@ -38,13 +38,13 @@ def test_one_answer_per_query_may_be_in_a_list() -> None:
         ({"status": "success", "data": {"resultType": "matrix", "result": {}}}, "is an answer of type 'matrix'"),
         ({"a": 1}, "is JSON, but no answer of Prometheus"),
         ([1], "is JSON, but no answer of Prometheus"),
-        ([{"metric": {}, "values": [[1]]}], "series 1, value 1: is no time with a value"),
+        ([{"metric": {}, "values": [[1]]}], "series 1, value 1: is not a time with a value"),
         ([{"metric": {}, "values": [[10**400, "1"]]}], "series 1, value 1: has a time that cannot be"),
         ([{"metric": {}, "values": [[1, "x"]]}], "series 1, value 1: 'x' is nothing that can be used"),
         ([{"metric": {}, "values": [[1, "-1"]]}], "'-1' is nothing that can be used"),
         ([{"metric": {"a": 1}, "values": []}], "series 1: has no metric with values"),
-        ([{"metric": {}, "values": [[2, "1"], [1, "1"]]}], "series 1: has times that do not go on"),
-        ([{"metric": {}, "values": [[True, "1"]]}], "is no time with a value"),
+        ([{"metric": {}, "values": [[2, "1"], [1, "1"]]}], "series 1: has times that do not increase"),
+        ([{"metric": {}, "values": [[True, "1"]]}], "is not a time with a value"),
     ],
 )
 def test_other_answers_are_refused_in_one_line(document: object, said: str) -> None:

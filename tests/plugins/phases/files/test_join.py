@@ -122,7 +122,7 @@ def test_a_file_may_go_on_where_another_one_ends() -> None:
     (execution,) = joined(both, TraceColumns(), "").executions
     assert execution.times.tolist() == np.arange(0, 120, 15).tolist()
     assert execution.values[:, 0].tolist() == [1, 2, 3, 4] * 2
-    with pytest.raises(UsageError, match=r"g.csv: has cpu_cores .* does not go on where that ends"):
+    with pytest.raises(UsageError, match=r"g.csv: has cpu_cores .* does not start where that ends"):
         joined([measured(CPU), measured(CPU, file="g.csv", times=TIMES + 600)], TraceColumns(), "")
 
 

@@ -58,7 +58,7 @@ def test_the_patch_is_yaml_and_the_lines_are_of_config_ini() -> None:
 
 @pytest.mark.parametrize("name", ["", "A", "a b", "a\n  x: 1", "-a", "a-", "a" * 64])
 def test_what_is_no_name_of_a_container_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="is no name of a container"):
+    with pytest.raises(UsageError, match="is not a container name"):
         patch_lines(rightsize(BUSY, PHASES), name)
 
 

@@ -141,9 +141,9 @@ def test_kinds_of_executions_and_what_comes_next_are_shown(jpo: Call) -> None:
     [
         (("fit", "train.csv", "-o", "train.csv"), "is a file that is read here"),
         (("fit", "train.csv", "-o", "absent/m"), "JPO-E307"),
-        (("fit", "train.csv", "-o", "config.ini"), "JPO reads what has this name"),
+        (("fit", "train.csv", "-o", "config.ini"), "JPO reads files of this name"),
         (("fit", "absent.csv", "-o", "m"), "absent.csv: cannot be read"),
-        (("predict", "train.csv", "new.csv"), "train.csv: is no model of jpo phases"),
+        (("predict", "train.csv", "new.csv"), "train.csv: is not a model of jpo phases"),
         (("allocate", "phases.model", "phases.model"), "phases.model"),
         (("allocate", "phases.model", "new.csv", "-o", "phases.model"), "is a file that is read here"),
         (("predict", "phases.model", "new.csv", "--execution", "x"), "has no execution 'x'"),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 DOCS = "docs/plugins/launch.md"
 REGION = 'write region = "eu-central-1" in [launch.aws]'
-GOES_ON = "the same command goes on with the run"
+GOES_ON = "run the same command again to continue with the run"
 QUOTING = ("SignatureDoesNotMatch", "IncompleteSignature", "InvalidSignatureException")
 """Codes whose messages repeat the request with its session token."""
 LATER = re.compile(

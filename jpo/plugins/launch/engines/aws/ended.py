@@ -36,7 +36,7 @@ def status_of(instance: Mapping[str, Any] | None, end: Mapping[str, Any] | str |
         place: where that would be, for words.
     """
     if isinstance(end, str):
-        reason = f"{place}/end.json is no record of how the run ended: {end}"
+        reason = f"{place}/end.json does not say how the run ended: {end}"
         return JobStatus(JobState.UNKNOWN, reason=reason, place=where(instance))
     if end is not None:
         return _recorded(end, instance)

@@ -114,10 +114,10 @@ def refuse_unsayable(job: LaunchJob, setup: KubernetesTable, config: bytes = b""
         names |= {f"{key}: {name:.80}": name for name in getattr(setup, key)}
     for key, name in names.items():
         if name is not None and not SUBDOMAIN.fullmatch(name):
-            raise refuse(f"{table} {key}", "is no name of Kubernetes", "write small letters, digits, - and .")
+            raise refuse(f"{table} {key}", "is not a Kubernetes name", "write small letters, digits, - and .")
     for path in (*setup.claims.values(), *filter(None, [setup.workdir])):
         if not PurePosixPath(path).is_absolute() or ":" in path or ".." in PurePosixPath(path).parts:
-            raise refuse(table, f"{quoted(path)} is no absolute path without :", 'as in claims = { datasets = "/data" }')
+            raise refuse(table, f"{quoted(path)} is not an absolute path without :", 'as in claims = { datasets = "/data" }')
     for key, value in setup.selector(job.needs.gpu_type).items():
         if not _is_label(key, value):
             finding = f"{key}={quoted(value)} cannot be a label of nodes"
@@ -125,16 +125,16 @@ def refuse_unsayable(job: LaunchJob, setup: KubernetesTable, config: bytes = b""
     for taint in setup.tolerations:
         key, _, value = taint.partition("=")
         if not _is_label(key, value):
-            raise refuse(f"{table} tolerations", f"{quoted(taint)} is no taint", 'write "dedicated=ml", or "spot"')
+            raise refuse(f"{table} tolerations", f"{quoted(taint)} is not a taint", 'write "dedicated=ml", or "spot"')
     for name in job.environment:
         if not name.startswith("JPO_") and SECRET & set(name.upper().split("_")):
             remedy = "put it into a Secret, and name that with environment_from"
-            finding = f"the variable {name:.80} looks like a secret, which no manifest may hold"
+            finding = f"the variable {name:.80} looks like a secret, which a manifest must not contain"
             raise LaunchError(f"run {job.run_id}", finding, remedy, code="JPO-E770")
         if not VARIABLE.fullmatch(name):
             raise refuse(f"run {job.run_id}", f"{quoted(name)} cannot be the name of a variable", "rename it")
     if len(config) > LARGEST_CONFIG_BYTES:
-        finding = f"has {len(config)} bytes, and a ConfigMap holds {LARGEST_CONFIG_BYTES}"
+        finding = f"has {len(config)} bytes, and a ConfigMap takes {LARGEST_CONFIG_BYTES}"
         raise refuse("config.ini", finding, "move tables of data out of it")
     refuse_credentials(job, config, "a manifest", "put it into a Secret, name that with environment_from, and read the variable")
 

@@ -224,7 +224,7 @@ class Session:
         raise self._unreachable(f"{finding}, {ATTEMPTS} times")
 
     def _unreachable(self, finding: str) -> LaunchError:
-        remedy = "check the cluster; what was started goes on, and the same command goes on with it"
+        remedy = "check the cluster; what was started keeps running; run the same command again to follow it"
         return LaunchError("Kubernetes' API server", finding, remedy, code="JPO-E754")
 
 

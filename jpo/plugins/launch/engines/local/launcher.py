@@ -133,7 +133,7 @@ class LocalLauncher:
         state, _ = found
         pids = marked(state.token)
         if needs.cpus is None or int(needs.cpus) >= most_cpus(pids):
-            finding = "on this machine a run holds nothing but CPUs that it could give back, and no more than these"
+            finding = "on this machine a run can only give back CPUs, and no more than it has"
             raise LaunchError(place, finding, "ask for less in config.ini", code="JPO-E753")
         confine([pid for pid in pids if pid != state.supervisor], max(1, int(needs.cpus)))
 
@@ -201,13 +201,13 @@ class LocalLauncher:
     def _refuse_command(self, job: LaunchJob) -> None:
         place, program = f"run {job.run_id}", job.command[0]
         if not os.path.isdir(job.folder):  # noqa: PTH112 - False also where it cannot be looked at
-            raise LaunchError(place, f"{job.folder} is no folder to start in", "check the path", code="JPO-E758")
+            raise LaunchError(place, f"{job.folder} is not a folder to start in", "check the path", code="JPO-E758")
         path = {**self._environ, **job.environment}.get("PATH")
         file = shutil.which(job.folder / program) if "/" in program else shutil.which(program, path=path)
         if file is None:
             there = "/" in program and os.path.isfile(job.folder / program)  # noqa: PTH113 - the same
             remedy = "make it executable (chmod +x), or start it by its interpreter" if there else "check its name and PATH"
-            finding = f"{program:.200} {'is not executable' if there else 'is no program that can be found'}"
+            finding = f"{program:.200} {'is not executable' if there else 'is not a program that can be found'}"
             raise LaunchError(place, finding, remedy, code="JPO-E758")
 
 

@@ -79,7 +79,7 @@ def main() -> None:
     owner = int(sys.argv[1])
     order = unpacked(sys.stdin.buffer.read())
     state = read_state(order.folder)
-    assert state is not None, "written by whoever started this process"
+    assert state is not None, "written by the process that started this one"
     state = replace(state, supervisor=os.getpid(), born=born(os.getpid()), started_at=time.time(), oom_kills=oom_kills())
     write_state(order.folder, state)  # from here on the run counts as begun
     reader, writer = os.pipe()

@@ -131,7 +131,7 @@ class SlurmLauncher:
                 return JobStatus(JobState.UNKNOWN, reason=f"run {run_id} is job {began.number}, not {number}")
             number = began.number
         if not run_files.JOB_NUMBER.fullmatch(number):
-            return JobStatus(JobState.UNKNOWN, reason=f"{number:.40} is no job of SLURM")
+            return JobStatus(JobState.UNKNOWN, reason=f"{number:.40} is not a SLURM job")
         status = self._as_slurm_says(number, _name(folder, run_id), enough=end is not None)
         had_begun = began is not None
         began, end = run_files.began(folder) or began, run_files.ended(folder) or end  # it may have ended meanwhile
@@ -139,7 +139,7 @@ class SlurmLauncher:
             return JobStatus(JobState.RUNNING, place=began.node, started_at=began.at)
         lost = status is None or status.exit_code == NOT_TWICE  # a restarted controller may start a job again that goes on
         if lost and not end and began and began.alive_at and self._clock() - began.alive_at < ALIVE_SECONDS:
-            reason = "SLURM has lost it, and it goes on"
+            reason = "SLURM no longer knows it, but it is still running"
             return JobStatus(JobState.RUNNING, reason=reason, place=began.node, started_at=began.at)
         if status is not None:
             return with_end(status, began, end)

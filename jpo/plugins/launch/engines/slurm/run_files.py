@@ -81,7 +81,7 @@ def put(job: LaunchJob, folder: Path, submission: Submission, grace_seconds: flo
     ours.mkdir(mode=0o700, exist_ok=True)
     environment = {**job.environment, "JPO_RUN_ID": job.run_id, "JPO_RUNLOG_DIR": str(folder / "runs")}
     if bad := [variable for variable in environment if not VARIABLE.fullmatch(variable)]:
-        raise LaunchError(f"run {job.run_id}", f"{bad[0]!r:.80} is no name of a variable", "rename it", code="JPO-E753")
+        raise LaunchError(f"run {job.run_id}", f"{bad[0]!r:.80} is not a variable name", "rename it", code="JPO-E753")
     longest = 0 if job.longest_seconds is None else math.ceil(job.longest_seconds)
     texts = {
         "name": f"{submission.name}\n{submission.task}\n{submission.folder}",

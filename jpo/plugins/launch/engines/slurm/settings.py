@@ -51,7 +51,7 @@ def arguments(table: SlurmTable) -> list[str]:
     for option in table.options:
         name = option.removeprefix("--").partition("=")[0]
         if not option.startswith("--") or not name or any(sign < " " or sign == "\x7f" for sign in option):
-            raise _refusal(option, 'is no long option of sbatch in one line; write e.g. "--exclusive" or "--nice=10"')
+            raise _refusal(option, 'is not a long option of sbatch on one line; write e.g. "--exclusive" or "--nice=10"')
         for refused, instead in sorted(REFUSED.items()):
             if refused.startswith(name):  # sbatch takes "--outp" for "--output"
                 raise _refusal(option, f"is not taken: {instead}")

@@ -32,7 +32,7 @@ class LoopRun:
 
     @property
     def ended_well(self) -> bool:
-        """Whether it brought a model."""
+        """Whether it produced a model."""
         return self.run is not None and self.run.ended_well
 
     def value(self, quantity: str) -> float | None:
@@ -46,7 +46,7 @@ class LoopTotals:
     """What the runs after the baseline took together, beside what as many models would have taken with the baseline's values.
 
     Attributes:
-        runs: how many were measured; `well`: how many of them brought a model.
+        runs: how many were measured; `well`: how many of them produced a model.
         ratio: spent / kept, per model; None where none brought one.
     """
 

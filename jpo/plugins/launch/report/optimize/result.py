@@ -35,7 +35,7 @@ def _blocks(job: OptimizedJob) -> Iterator[Block]:
     rows = tuple((label(line), before(line), Cell(line.after, line.quantity), *ratio_or_difference(line)) for line in job.lines)
     yield Table(columns, rows, "quantities")
     if job.missing > 0 or job.failure:
-        yield Note("", f"{numbers.counted(job.missing, 'run')} of the plan not made; the same command goes on from here")
+        yield Note("", f"{numbers.counted(job.missing, 'run')} of the plan not made; run the same command again to continue")
     elif not job.runs:
         yield "Nothing was run: --runs and --baseline are 0."
 
@@ -46,20 +46,20 @@ def in_all(total: LoopTotals, job: OptimizedJob) -> str:
     share = "" if total.ratio is None else f" ({numbers.change(total.ratio)} per model)"
     quantity, runs = names.quantity(total.quantity).long, numbers.counted(total.runs, "run")
     models = numbers.counted(total.well, "model")
-    return f"{quantity} of {runs} after the baseline: {spent}, for {models}; as many with its values: {kept}{share}"
+    return f"{quantity} of {runs} after the baseline: {spent}, for {models}; as many with those values: {kept}{share}"
 
 
 def found(best: BestFound, job: OptimizedJob) -> str:
     """The loop's last word: what it found, what that is worth per model, and what the search cost."""
     after = [each for each in job.runs if not each.baseline and each.last]
-    models = f"{sum(each.ended_well for each in after)} of {numbers.counted(len(after), 'run')} brought a model"
+    models = f"{sum(each.ended_well for each in after)} of {numbers.counted(len(after), 'run')} produced a model"
     cost = ""
     if best.search_seconds is not None:
         cost = f"; the search cost {numbers.duration(best.search_seconds) if best.search_seconds > 0 else 'nothing'}"
         repaid = best.values and best.repaid_after and best.search_seconds > 0
         cost += f" and has paid for itself after run {best.repaid_after}" if repaid else ""
     if not best.values:
-        return f"Nothing better found than the first values. {models}{cost}."  # which the script may not even read
+        return f"Found no better values than the first ones. {models}{cost}."  # which the script may not even read
     values = ", ".join(f"{names.short(name)} {numbers.written(name, value)}" for name, value in best.values.items())
     worth = ", ".join(filter(None, (per_model(best.lines), *map(quality_change, best.lines))))
     return f"Best found: {values}{f': {worth}' if worth else ''}. {models}{cost}."
@@ -114,7 +114,7 @@ def ending(each: LoopRun) -> str:
     if each.run is None:
         return "unknown"
     if not each.last:
-        return "cut off, made again"
+        return "cut off, retried"
     if each.stopped:
         return "stopped by JPO"
     return "target not reached" if each.run.outcome.converged is False else each.run.status.value

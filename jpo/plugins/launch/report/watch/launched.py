@@ -1,4 +1,4 @@
-"""Runs that were launched here, and those that Prometheus says go on: one line each."""
+"""Runs that were launched here, and those that Prometheus shows running: one line each."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def document(launched: LaunchedRuns) -> Document:
         )
         for run in launched.runs
     )
-    nothing = "" if rows else "no run was launched here, and none is known to go on; start one with `jpo run`"
+    nothing = "" if rows else "no run was launched here, and none is known to be running; start one with `jpo run`"
     return Document("Runs", (Table(columns, rows, "runs"), nothing, *uncoded(launched.notes)))
 
 

@@ -174,7 +174,7 @@ def _value(curve: QualityCurve) -> str:
 
 def _beside(run: WatchedRun) -> Table:
     """Beside the baseline, both as far as this run is."""
-    columns = (Column(f"beside {run.basis}"), Column("here", "figure"), Column("then", "figure"), Column("change"), Column(""))
+    columns = (Column(f"against {run.basis}"), Column("here", "figure"), Column("then", "figure"), Column("change"), Column(""))
     rows = tuple(
         (
             names.heading(line.quantity),

@@ -129,7 +129,7 @@ def _to_its_end(
                     launcher.cancel(str(entry.engine_id))
                     note_stop(task, entry, longest, now=outside.clock())
                     cancelled = True
-                    outside.note(f"{entry.job.run_id}: stopped after {numbers.duration(longest)}, where it can no longer win")
+                    outside.note(f"{entry.job.run_id}: stopped after {numbers.duration(longest)}: it can no longer win")
             yield max(0.01, min(pause, left if left > 0 else pause))
             pause = min(longest_pause, pause * 1.5)
 
@@ -177,7 +177,7 @@ def cancel_all(task: Task, outside: Outside) -> None:
                 if known.end is not None or cancel(known, launcher, task.ledger, sleep=outside.sleep):
                     on_record(task, known.job.run_id, outside)
             except LaunchError as error:
-                outside.note(f"{entry.job.run_id}: may go on: {error}")
+                outside.note(f"{entry.job.run_id}: may still be running: {error}")
 
 
 def on_record(task: Task, run_id: str, outside: Outside) -> EndedRun:

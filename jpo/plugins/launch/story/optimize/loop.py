@@ -59,9 +59,7 @@ def _planned(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, N
     failures, broken = 0, 0
     for number, baseline in steps(task, plan):
         if not baseline and is_done(task, plan, number):
-            outside.note(
-                f"{task.name}: done: two runs in a row kept their values; --runs {plan.runs} makes the rest all the same"
-            )
+            outside.note(f"{task.name}: done: two runs in a row kept their values; --runs {plan.runs} makes the rest anyway")
             break
         entry = read(task.ledger, task.run_id(number, baseline=baseline))
         ended = yield from step(task, plan, outside, number, baseline=baseline)
@@ -73,7 +71,7 @@ def _planned(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, N
             if not baseline:
                 leave_best(task, plan, outside)
             raise given_up(task, number, outside, f"{FAILURES} runs in a row have failed", baseline=baseline)
-        if baseline and broken == number == plan.baseline:  # other values would not mend the job
+        if baseline and broken == number == plan.baseline:  # other values would not fix the job
             raise given_up(task, number, outside, "no run with today's values came to its end", baseline=True)
     if plan.runs:
         leave_best(task, plan, outside)
@@ -89,7 +87,9 @@ def leave_best(task: Task, plan: LoopPlan, outside: Outside, *, interrupted: boo
         suggested(task, plan, outside, plan.runs + 1)
     except KeyboardInterrupt:
         remedy = f"`jpo rollback {began.suggestion_id}` brings the first values back" if began else "look at it"
-        outside.note(f"{task.name}: config.ini may have the values of a trial: the same command goes on from there, or {remedy}")
+        outside.note(
+            f"{task.name}: config.ini may have the values of a trial: run the same command again to continue, or {remedy}"
+        )
         raise
     except JpoError as error:
         if not (interrupted or isinstance(error, NothingAdmissible)):
@@ -121,7 +121,7 @@ def given_up(task: Task, number: int, outside: Outside, finding: str, *, baselin
     entry = [entry for run_id in task.attempts(number, baseline=baseline) if (entry := read(task.ledger, run_id))][-1]
     said = words_of(entry, task, outside)
     finding = f"{finding}, the last of them {entry.job.run_id}{f': {said}' if said else ''}"
-    remedy = f"mend the job (its output is in {output_of(entry, task)}); the same command goes on from there"
+    remedy = f"fix the job (its output is in {output_of(entry, task)}); run the same command again to continue"
     return LaunchError(task.name, finding, remedy, code="JPO-E786")
 
 
@@ -185,7 +185,7 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
 
 
 def is_done(task: Task, plan: LoopPlan, number: int) -> bool:
-    """Whether the two runs before this one kept their values and brought a model: one more would only repeat them."""
+    """Whether the two runs before this one kept their values and produced a model: one more would only repeat them."""
     if plan.all_wanted or number < 3:
         return False
     with open_history(task.settings) as store:

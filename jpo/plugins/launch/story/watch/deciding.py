@@ -37,7 +37,7 @@ class WatchOptions:
         every: epochs between two decisions; None: a LOOKS-th of all.
         apply: carry decisions out; else only say them.
         trial: nobody needs the run's model, so that stopping it costs no other run.
-        in_a_loop: who watches stops it by the clock where nothing tells when it ends, and takes no resources from it.
+        in_a_loop: who watches stops it by the clock where its end is not known, and takes no resources from it.
     """
 
     every: float | None = None
@@ -132,7 +132,7 @@ def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
             reach.launcher.cancel(entry.engine_id)
             return replace(adjustment, applied=True)
         if not isinstance(reach.launcher, Resizable):
-            return replace(adjustment, answer=f"{entry.engine} cannot change what a run holds [{NOT_CARRIED_OUT}]")
+            return replace(adjustment, answer=f"{entry.engine} cannot change what a run uses [{NOT_CARRIED_OUT}]")
         reach.launcher.resize(entry.engine_id, with_kept(entry.job.needs, adjustment.release))
     except LaunchError as error:
         if error.code == UNREACHABLE:

@@ -175,7 +175,7 @@ def _measured(run: str, config: Path, settings: LoadedSettings) -> PrometheusObs
             return PrometheusObserver(running, settings)
     named = ", ".join(each.run_id for each in found) or "none"
     where = f"Prometheus knows of {named} for {identity}" if server else "no Prometheus is named"
-    finding = f"was not launched here, is no CSV log, and {where}"
+    finding = f"was not launched here, is not a CSV log, and {where}"
     raise UsageError(f"{run!r:.200}", finding, "`jpo watch` lists the runs; name a log with --csv", code=UNKNOWN_RUN)
 
 
@@ -290,5 +290,5 @@ def _line(entry: Entry, status: JobStatus | None) -> LaunchedRun:
     elif status is not None:
         state, words = status.state.value, status.reason
     elif entry.engine_id is None:
-        words = "never submitted, or whoever submitted it was killed"
+        words = "never submitted, or the process that submitted it was killed"
     return LaunchedRun(job.run_id, job.identity, entry.engine, state, entry.asked_at, words, recorded=entry.recorded)

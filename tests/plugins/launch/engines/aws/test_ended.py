@@ -66,7 +66,7 @@ def test_of_a_record_that_cannot_be_read_nobody_knows_how_the_run_ended() -> Non
     status = status_of(instance("running"), "is not JSON", PLACE)
     assert (status.state, status.reason) == (
         JobState.UNKNOWN,
-        "s3://ml-runs/run-1/end.json is no record of how the run ended: is not JSON",
+        "s3://ml-runs/run-1/end.json does not say how the run ended: is not JSON",
     )
 
 

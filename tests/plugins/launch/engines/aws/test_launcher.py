@@ -366,7 +366,7 @@ def test_a_run_whose_record_is_damaged_is_accounted_for_as_lost_and_its_instance
     clients["s3"].put_object(Bucket=bucket, Key=f"{key}/end.json", Body=b"[1]")
     end = bench.finish(entry).end
     assert end is not None
-    assert (end.state, "no record of how the run ended" in end.reason) == (JobState.UNKNOWN, True)
+    assert (end.state, "does not say how the run ended" in end.reason) == (JobState.UNKNOWN, True)
     (instance,) = instances(clients, entry.job.run_id)
     assert instance["State"]["Name"] == "terminated"
 

@@ -116,13 +116,13 @@ def test_no_path_of_this_machine_is_in_it() -> None:
     [
         (KubernetesTable(), JOB, "names no image"),
         (changed(workdir=None), replace(JOB, command=("./train",)), "would have the image's own values"),
-        (changed(workdir="code"), JOB, "no absolute path"),
-        (changed(tolerations=("a=b=c",)), JOB, "is no taint"),
-        (changed(image_pull_secrets=("a b",)), JOB, "image_pull_secrets: a b: is no name"),
-        (changed(queue="Team A"), JOB, "queue: is no name"),
-        (changed(environment_from=("a_b",)), JOB, "environment_from: a_b: is no name"),
-        (changed(claims={"data": "data"}), JOB, "no absolute path"),
-        (changed(claims={"data": "/a/../.."}), JOB, "no absolute path"),
+        (changed(workdir="code"), JOB, "not an absolute path"),
+        (changed(tolerations=("a=b=c",)), JOB, "is not a taint"),
+        (changed(image_pull_secrets=("a b",)), JOB, "image_pull_secrets: a b: is not a Kubernetes name"),
+        (changed(queue="Team A"), JOB, "queue: is not a Kubernetes name"),
+        (changed(environment_from=("a_b",)), JOB, "environment_from: a_b: is not a Kubernetes name"),
+        (changed(claims={"data": "data"}), JOB, "not an absolute path"),
+        (changed(claims={"data": "/a/../.."}), JOB, "not an absolute path"),
         (changed(node_selector={"pool": "a b"}), JOB, "cannot be a label of nodes"),
         (
             changed(gpu_types={"a100": "A 100"}),
@@ -147,7 +147,7 @@ def test_a_variable_that_looks_like_a_secret_is_refused_without_its_value() -> N
 
 
 def test_a_config_that_no_config_map_holds_is_refused() -> None:
-    with pytest.raises(LaunchError, match="a ConfigMap holds"):
+    with pytest.raises(LaunchError, match="a ConfigMap takes"):
         made(config=b"x" * 1_000_001)
 
 

@@ -163,10 +163,10 @@ def test_what_is_not_here_is_refused(bench: Bench, needs: Needs, words: str, mon
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("nosuch", "no program"),
+        ("nosuch", "not a program"),
         ("./text", "not executable"),
-        ("./none", "no program"),
-        (f"/{'x' * 5000}", "no program"),  # which the system does not even look at, as what lies in a folder of others
+        ("./none", "not a program"),
+        (f"/{'x' * 5000}", "not a program"),  # which the system does not even look at, as what lies in a folder of others
     ],
 )
 def test_a_command_that_cannot_be_started_is_refused_before_anything_is_made(bench: Bench, command: str, words: str) -> None:

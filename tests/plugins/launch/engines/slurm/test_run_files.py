@@ -39,7 +39,7 @@ def test_putting_them_again_keeps_the_output(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "1X", "A B", "A\n", "A;touch x"])
 def test_what_is_no_name_of_a_variable_is_refused(name: str, tmp_path: Path) -> None:
     job = LaunchJob("night-1", JOB.identity, ("train",), Path("/srv"), {name: "1"})
-    with pytest.raises(LaunchError, match="no name of a variable"):
+    with pytest.raises(LaunchError, match="not a variable name"):
         run_files.put(job, tmp_path, NIGHT, 30.0)
 
 

@@ -41,8 +41,8 @@ def job(**changes: object) -> OptimizedJob:
 
 def test_people_read_runs_totals_and_what_is_missing() -> None:
     text = rendered(result, [job(missing=3, failure=Note("JPO-E786", "d: 3 runs in a row have failed"))], "text")
-    assert "duration of 1 run after the baseline: 1m 00s, for 1 model; as many with its values: 2m 00s (-50% per model)" in text
-    assert "3 runs of the plan not made; the same command goes on from here" in text
+    assert "duration of 1 run after the baseline: 1m 00s, for 1 model; as many with those values: 2m 00s (-50% per model)" in text
+    assert "3 runs of the plan not made; run the same command again to continue" in text
     assert "in a row" not in text  # that is what the command ends with, with its code
     assert "JPO-E786" not in text
     assert "cpus" not in text  # it was the same in all
@@ -55,7 +55,7 @@ def test_where_nothing_was_to_run_that_is_said() -> None:
 def test_runs_that_brought_no_model_are_said_beside_what_all_took() -> None:
     text = rendered(result, [job(totals=[LoopTotals("duration_seconds", 10, 5, 60.0, 120.0, 0.5)])], "text")
     assert (
-        "duration of 10 runs after the baseline: 1m 00s, for 5 models; as many with its values: 2m 00s (-50% per model)" in text
+        "duration of 10 runs after the baseline: 1m 00s, for 5 models; as many with those values: 2m 00s (-50% per model)" in text
     )
 
 
@@ -65,7 +65,7 @@ def line(quantity: str, kind: Kind, change: Interval, word: Word) -> BeforeAfter
 
 LESS = line("duration_seconds", "ratio", Interval(0.57, 0.53, 0.61), "better")
 WORTH = "43% less time per model (39% to 47%), same val loss"
-MODELS = "1 of 2 runs brought a model"
+MODELS = "1 of 2 runs produced a model"
 SAME_LOSS = line("val_loss", "ratio", Interval(1.0, 0.99, 1.01), "no clear change")
 
 
@@ -89,7 +89,7 @@ SAME_LOSS = line("val_loss", "ratio", Interval(1.0, 0.99, 1.01), "no clear chang
         (BestFound({"batch_size": 32.0}, (), None, None), f"Best found: batch 32. {MODELS}."),
         (
             BestFound({}, (LESS,), 31.0, 6),
-            f"Nothing better found than the first values. {MODELS}; the search cost 31s.",
+            f"Found no better values than the first ones. {MODELS}; the search cost 31s.",
         ),
     ],
 )
@@ -123,7 +123,7 @@ def test_nothing_is_shown_of_no_job() -> None:
 
 def test_how_a_run_ended() -> None:
     assert ending(looped("a", 1, 1, converged=False)) == "target not reached"
-    assert ending(LoopRun("a", "local", False, looped("a", 1, 1).run, None, last=False)) == "cut off, made again"
+    assert ending(LoopRun("a", "local", False, looped("a", 1, 1).run, None, last=False)) == "cut off, retried"
     assert ending(looped("a", 1, 1)) == "succeeded"
     assert ending(replace(looped("a", 1, 1, converged=False), stopped=True)) == "stopped by JPO"
 

@@ -50,7 +50,7 @@ def test_people_see_how_it_stands():
     page = shown(RUN)
     for words in ("Run night-1", "slurm on node-3", "10 of 40 (25%)", "6m 40s (6m 20s to 7m 00s)", "-50%", "faster", "broken"):
         assert words in page
-    assert "beside the last runs before the change" in page
+    assert "against the last runs before the change" in page
     assert "█▁  0.25" in page
     assert "[JPO-W783]" in page
 

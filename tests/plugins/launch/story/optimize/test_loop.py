@@ -288,7 +288,7 @@ def test_a_trial_that_cannot_win_is_stopped_before_twice_the_best_and_the_reason
     assert job.runs[2].run.status is RunStatus.STOPPED
     assert job.missing == 0
     assert run_ids(lab) == ["b1", "b2", "1", "2"]  # and is not taken for one that was cut off
-    assert any("-1: stopped: it can hardly beat" in note for note in lab.notes)
+    assert any("-1: stopped: it is unlikely to beat" in note for note in lab.notes)
     with lab.history() as store:
         kinds = [event.kind for event in store.audit_records() if event.data.get("run_id") == f"{job.name}-1"]
     assert "adjusted" in kinds
@@ -482,7 +482,7 @@ def test_a_run_that_cannot_be_cancelled_is_said_and_does_not_keep_the_others(lab
     with pytest.raises(KeyboardInterrupt):
         lab.optimize(runs=1, baseline=3)
     assert [entry.end and entry.end.ended_as for entry in lab.entries()] == [None, RunStatus.STOPPED, RunStatus.STOPPED]
-    assert any("b1: may go on: scancel: is away" in note for note in lab.notes)
+    assert any("b1: may still be running: scancel: is away" in note for note in lab.notes)
 
 
 def test_after_three_failures_nobody_pays_for_the_rest_of_a_baseline(lab: Lab) -> None:

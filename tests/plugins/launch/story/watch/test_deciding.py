@@ -109,7 +109,7 @@ def test_an_engine_that_resizes_gets_what_is_left(handle):
 def test_an_engine_that_does_not_resize_is_named(handle):
     done = carried_out(RELEASE, handle())
     assert not done.applied
-    assert done.answer == "simulated cannot change what a run holds [JPO-W784]"
+    assert done.answer == "simulated cannot change what a run uses [JPO-W784]"
     assert not isinstance(SimulatedLauncher, Resizable)
 
 

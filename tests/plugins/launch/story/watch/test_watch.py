@@ -129,7 +129,7 @@ def test_a_trial_that_cannot_win_would_be_stopped_and_a_needed_run_would_not(ear
     needed = once(earlier, "--csv", str(slower))
     assert trial["wins"] < 0.01
     assert [each["kind"] for each in trial["decisions"]] == ["stop"]
-    assert "hardly" in needed["why"]
+    assert "unlikely" in needed["why"]
     assert needed["decisions"] == []
 
 
