@@ -97,7 +97,6 @@ def sizes(scope: Scope, labellings: Sequence[Labelling], jobs: Collection[Job]) 
 
 
 def job_of(labels: Mapping[str, str]) -> Job:
-    """The job that a series' labels name as owner."""
     return labels.get("namespace", ""), labels.get("owner_name", "")
 
 
