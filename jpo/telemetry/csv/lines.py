@@ -98,10 +98,8 @@ class Log:
         head: its `# key=value` lines.
         names: its columns; empty before they are named.
         latest: by column, the last value that was measured.
-        lines: how many were taken.
         longest_pause: seconds between two rows, or between start and first row; None while there are no two such times.
         curves: by column of a quality of the model, epochs done and value, of MOST_LOSSES rows at most.
-        trends: how the rows went, for log_doubts.py.
         wanted: metrics of the user's own that are read, besides those which the log itself names (`# metrics=f1,auc`).
     """
 

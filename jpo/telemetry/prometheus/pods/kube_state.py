@@ -53,7 +53,6 @@ class PodLife:
         live: it is pending or running now.
         terminated, just_terminated: by container, why it ended, each time that it did, and now: one that was started again has
             not just ended. Init containers are not among them.
-        restarted: containers that were started again.
         requests: by container and resource, as kube-state-metrics names it: cpu (cores), memory (bytes), nvidia_com_gpu.
         owner: kind and name of what made it.
         annotations: by their names in Prometheus.
