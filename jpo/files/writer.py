@@ -108,9 +108,7 @@ def successor(
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
-    with suppress(
-        OSError
-    ):  # so that the rename survives a power cut; it is done already: where this fails (FUSE, SMB), it stands
+    with suppress(OSError):  # so that the rename survives a power cut; where this fails (FUSE, SMB), it stands all the same
         handle = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(handle)

@@ -156,8 +156,6 @@ def verify(store: AuditSource, *, expected_head: str | None = None) -> Verificat
     """Verify the chain from its first record on, and name the first bad one.
 
     `expected_head`: an anchor: a hash that was the log's head once. Without one, records missing at the end are not noticed.
-
-    Raises StoreError: the store cannot be read.
     """
     records, head, anchored = 0, GENESIS, 0 if expected_head == GENESIS else None
     for row in store.audit_rows():

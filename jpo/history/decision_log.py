@@ -41,13 +41,10 @@ class DecisionLog:
     ) -> AuditRecord:
         """Put a suggestion on record before anything is written, with its audit record, in one transaction.
 
-        Args:
-            suggestion: with an id that is not on record yet.
-            config: path of the config.ini, for the reader of the log.
-            source_digest: SHA-256 (hex) of the file's bytes as they were read.
-            planned_digest: of the bytes that are to be written; None if there is nothing to write.
+        `config`: path of config.ini, for the reader of the log. `source_digest`: SHA-256 (hex) of its bytes as they were read;
+        `planned_digest`: of those that are to be written, None if there is nothing to write.
 
-        Raises StoreError: also JPO-E508, the id is on record.
+        Raises StoreError: also JPO-E508, its id is on record.
         """
         with self.database.transaction() as changes:
             changes.add(insert_into("suggestions", SUGGESTION_COLUMNS, numbered=True), suggestion_columns(suggestion))
@@ -128,10 +125,7 @@ class DecisionLog:
         with readable(self.database.place):
             return tuple(map(read_suggestion, rows))
 
-    # --- audit log
-
     def audit(self, event: AuditEvent) -> AuditRecord:
-        """Put an event at the end of the audit log."""
         with self.database.transaction() as changes:
             self._chain(event, changes)
         return read_row(changes.chained[-1])
@@ -160,7 +154,6 @@ class DecisionLog:
         return map(AuditRow._make, self.database.each(f"{_AUDIT} ORDER BY number"))
 
     def close(self) -> None:
-        """Close it; it cannot be used afterwards."""
         self.database.close()
 
     def __enter__(self) -> Self:

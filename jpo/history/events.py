@@ -59,11 +59,8 @@ def refused(
 ) -> AuditEvent:
     """The event "refused": values were refused, or none can be proposed; config.ini stays as it is.
 
-    Args:
-        wanted: the refused values by parameter name; empty when no configuration was admissible.
-        why: a sentence for each objection.
-        code: reason code of the refusal.
-        about: further details, as in `account`.
+    `wanted`: the refused values by parameter name; empty when no configuration was admissible. `why`: a sentence for each
+    objection. `about`: further details, as in `account`.
     """
     data: dict[str, Json] = {
         **about,

@@ -75,13 +75,11 @@ def figures(runs: Sequence[Run], cost_usd: Measure, metrics: Mapping[str, Qualit
     by_identity: dict[Identity, list[Run]] = defaultdict(list)
     for run in runs:
         by_identity[run.identity].append(run)
-    return tuple(
-        workload_figures(identity, by_identity[identity], cost_usd, metrics)
-        for identity in sorted(by_identity, key=lambda identity: (*identity.labels.values(),))
-    )
+    by_name = sorted(by_identity.items(), key=lambda item: (*item[0].labels.values(),))
+    return tuple(_workload_figures(identity, its_runs, cost_usd, metrics) for identity, its_runs in by_name)
 
 
-def workload_figures(identity: Identity, runs: Sequence[Run], cost_usd: Measure, metrics: Mapping[str, Quality]) -> Figures:
+def _workload_figures(identity: Identity, runs: Sequence[Run], cost_usd: Measure, metrics: Mapping[str, Quality]) -> Figures:
     tried = configurations(runs, cost_usd)
     own = dict.fromkeys(name for run in runs for name in run.outcome.metrics)
     directed = {name: metrics[name] for name in own if name in metrics}
@@ -139,7 +137,6 @@ def configurations(runs: Iterable[Run], cost_usd: Measure) -> list[Configuration
 
 
 def configuration(runs: Sequence[Run], cost_usd: Measure) -> Configuration:
-    """The configuration of these runs, which share their parameters."""
     good = sum(run.ended_well for run in runs)
     own = dict.fromkeys(name for run in runs for name in run.outcome.metrics)
     medians = {name: spread(values_of(runs, name, cost_usd)).median for name in (*QUANTITIES, *own)}

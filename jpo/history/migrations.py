@@ -211,9 +211,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 def migrate(connection: sqlite3.Connection, place: str) -> None:
     """Migrate an open database to the newest version; each step whole or not at all, also when several processes try at once.
 
-    Raises:
-        StoreError: JPO-E505, a newer jpo wrote it; JPO-E510, it is another program's database.
-        sqlite3.Error: it cannot be read or written.
+    Raises StoreError: JPO-E505, a newer jpo wrote it; JPO-E510, it is another program's database; sqlite3.Error otherwise.
     """
     while _version(connection, place) < len(MIGRATIONS):
         with connection:

@@ -99,7 +99,6 @@ def read_reading(row: TableRow) -> Reading:
 
 
 def run_key(run: Run) -> Columns:
-    """The columns by which a run is found."""
     return {**identity_columns(run.identity), "run_id": run.run_id}
 
 

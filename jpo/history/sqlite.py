@@ -36,10 +36,6 @@ class _Connection(sqlite3.Connection):
 
     wait_seconds = left_seconds = 0.0
 
-    def limit(self, wait_seconds: float, all_seconds: float) -> None:
-        """Seconds for one lock, and for all."""
-        self.wait_seconds, self.left_seconds = wait_seconds, all_seconds
-
     def execute(self, *statement: Any) -> sqlite3.Cursor:
         began = time.monotonic()
         until = began + min(self.wait_seconds, self.left_seconds)
@@ -123,25 +119,23 @@ def open_database(path: Path | None, place: str, timeout_seconds: float, deadlin
     """The database in the newest version; path None is a new one in memory.
 
     A missing file is created, readable by its owner alone, and so is its folder. A file of zero length is a new database.
-
-    `timeout_seconds`: for one lock of another process; `deadline_seconds`: for all of them together.
-
-    Raises StoreError: it cannot be created, opened, read or migrated.
+    Times and errors are those of `open_store`.
     """
     if path is not None:
         with reachable(place):
-            _make(path)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Closing a file that SQLite has open in this process would drop its locks: only a new one.
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     with reported(place):
         connection = _connect(":memory:" if path is None else str(path), timeout_seconds, deadline_seconds)
         return _prepared(connection, place)
 
 
-def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_seconds: float = 60.0) -> Database:
+def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_seconds: float) -> Database:
     """The database, read as it is until something is changed: then a copy in memory, which is lost when it is closed.
 
     Empty when there is no file. One of an older version, or whose folder cannot be written, is copied at once.
-
-    Raises StoreError: the file exists but cannot be read.
     """
     with reachable(place):
         exists = path is not None and path.exists()
@@ -172,12 +166,6 @@ def _fill(copy: sqlite3.Connection, source: sqlite3.Connection, place: str) -> N
         _prepared(copy, place)
 
 
-def _make(path: Path) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with suppress(FileExistsError):  # closing a file that SQLite has open in this process would drop its locks: only a new one
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-
-
 def _read_only_uri(path: Path) -> str:
     """The URI of a file that must stay as it is.
 
@@ -192,7 +180,7 @@ def _connect(database: str, timeout_seconds: float, deadline_seconds: float, *, 
     wait = min(timeout_seconds, deadline_seconds)
     at_a_time = min(AT_A_TIME_SECONDS, wait)
     connection = sqlite3.connect(database, timeout=at_a_time, isolation_level=None, uri=uri, factory=_Connection)
-    connection.limit(wait, deadline_seconds)
+    connection.wait_seconds, connection.left_seconds = wait, deadline_seconds
     connection.row_factory = sqlite3.Row
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")  # a damaged text is reported by its reader
     return connection
@@ -203,20 +191,13 @@ def _prepared(connection: sqlite3.Connection, place: str) -> SqliteDatabase:
         on_failure.callback(connection.close)
         connection.execute(ON_DISK)
         migrate(connection, place)
-        _use_wal(connection)
+        # Readers and one writer at once, for every process. SQLite does not wait for this lock: who holds it is opening the same
+        # new database, and switches it as well, or is using it as it is, which works too; the next to open it will switch it.
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
         connection.execute("PRAGMA foreign_keys = ON")
         on_failure.pop_all()
     return SqliteDatabase(connection, place)
-
-
-def _use_wal(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging: readers and one writer at once, for every process; a database in memory stays as it is.
-
-    SQLite does not wait for this lock. The process that holds it is opening the same new database, and switches it as well, or is
-    using it as it is, which works too; the next one to open it will switch it.
-    """
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-            raise

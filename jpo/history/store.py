@@ -50,8 +50,6 @@ _INSERT_SERIES = f"""
 class Store(DecisionLog):
     """Runs, suggestions, agent state and the audit log of one team; a context manager that closes it."""
 
-    # --- runs
-
     def record(
         self, finished: Finished, *, now: float, identity: Identity | None = None, source: str | None = None
     ) -> tuple[Run, ...]:
@@ -96,7 +94,6 @@ class Store(DecisionLog):
         return tuple(recorded.run for recorded in added)
 
     def _known(self, reports: Sequence[Run]) -> dict[RunKey, RecordedRun]:
-        """What is on record of these runs."""
         found: dict[RunKey, RecordedRun] = {}
         for identity in dict.fromkeys(report.identity for report in reports):
             ids = list(dict.fromkeys(report.run_id for report in reports if report.identity == identity))
@@ -170,8 +167,6 @@ class Store(DecisionLog):
         with readable(self.database.place):
             return tuple(map(read_run, rows))
 
-    # --- series
-
     def series_of(self, run: Run) -> tuple[Series, ...]:
         """Time series of the run, in the order of SERIES_QUANTITIES; those not recorded, or deleted by gc, are missing."""
         statement = f"SELECT run_id, quantity, packed FROM series JOIN runs ON run = number WHERE {_THE_RUN}"
@@ -219,8 +214,6 @@ class Store(DecisionLog):
         with readable(self.database.place):
             return {read_identity(row): int(row["runs"]) for row in rows}
 
-    # --- agents
-
     def save_agent(self, name: str, state: bytes, *, expected_version: int, event: AuditEvent | None = None) -> int:
         """Save an agent's state if no other process did since `expected_version` was loaded (0: there was none); the new version.
 
@@ -242,7 +235,6 @@ class Store(DecisionLog):
         return version + 1
 
     def load_agent(self, name: str) -> tuple[bytes, int] | None:
-        """An agent's state and its version, or None."""
         rows = self.database.rows("SELECT state, version FROM agents WHERE name = :name", {"name": name})
         return (rows[0]["state"], rows[0]["version"]) if rows else None
 

@@ -31,14 +31,11 @@ def on_record(store: Store, identity: Identity) -> tuple[tuple[Suggestion, ...],
 
 
 def took_effect(suggestions: Sequence[Suggestion], now: Parameters, written: Collection[str] = ()) -> tuple[Suggestion, ...]:
-    """Suggestions whose values reached config.ini, and those that changed nothing.
+    """Suggestions (given as they went on record) whose values reached config.ini, and those that changed nothing.
 
     A rollback that found the old values in place may have done so in another checkout: it counts unless this file had the new.
 
-    Args:
-        suggestions: as they went on record, without the withdrawn ones.
-        now: the values in config.ini.
-        written: ids of those of which it is certain.
+    `now`: the values in config.ini; `written`: ids of those of which it is certain.
     """
     read_next = [*(file_after(made, later) for made, later in pairwise(suggestions)), now]
     effective: list[Suggestion] = []
@@ -112,7 +109,9 @@ def on_probation(store: Store, workload: Workload, runs: Sequence[Run], reaches:
     effective = took_effect(about(store.suggestions_of(workload.identity, limit=LOOKED_BACK), workload.checkout), now)
     newest = last_in_force(effective)
     undone = undo(effective, newest.suggestion_id) if newest and newest.decision.decided_by != "user" else None
-    if newest is None or undone is None or not holds(now, undone.last.values()) or renamed(workload, undone):
+    if newest is None or undone is None or not holds(now, undone.last.values()):
+        return None
+    if not {change.key for change in undone.first.values()} <= {p.key for p in workload.parameters}:  # one was renamed
         return None
     really = {reach.parameter: reach.really(now[reach.parameter]) for reach in reaches if reach.parameter in now}
     as_run = {**now, **{name: value for name, value in really.items() if value is not None}}
@@ -122,11 +121,6 @@ def on_probation(store: Store, workload: Workload, runs: Sequence[Run], reaches:
         made.decision.undoes and same(made.values.current, now) and same(made.values.suggested, then) for made in effective
     )
     return undone if 0 < followed <= PROBATION_RUNS and not again else None
-
-
-def renamed(workload: Workload, undone: Undo) -> bool:
-    """Whether a value that would be restored was under another key."""
-    return not {change.key for change in undone.first.values()} <= {p.key for p in workload.parameters}
 
 
 def pinned(workload: Workload, store: Store, *, now: float) -> Workload:

@@ -26,10 +26,7 @@ SENTENCES: Mapping[Fate, str] = {
 
 
 def fate(made: AuditRecord, content: bytes | None) -> Fate:
-    """What became of a change, by the bytes of its config.ini as it is now; None: it cannot be read.
-
-    `made`: the record of the suggestion.
-    """
+    """What became of a change on record, by the bytes of its config.ini as it is now; None: it cannot be read."""
     if content is None:
         return "missing"
     digest = hashlib.sha256(content).hexdigest()

@@ -48,7 +48,6 @@ class Service:
     """What a server is.
 
     Attributes:
-        name: in messages.
         check: accepts an answer by place, status, headers and body, or raises what it is instead.
         absent, late, large: what helps where it does not answer, not in time, or with too much.
         repeatable: methods that may be sent again after temporary trouble.
@@ -106,7 +105,11 @@ class GuardedSession(requests.Session):
 
     def send(self, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
         """One checked answer; retried after temporary trouble, as long as there is time."""
-        _move_long_query_into_body(request)
+        address, _, query = str(request.url).partition("?")
+        if len(query) + len(address) > LONGEST_URL and address.endswith("/query"):  # no other endpoint takes POST everywhere
+            request.method, request.url = "POST", address
+            request.prepare_body(query, None)
+            request.headers["Content-Type"] = "application/x-www-form-urlencoded"
         tries = 0
         while True:
             try:
@@ -227,11 +230,3 @@ class GuardedSession(requests.Session):
 
 def _server(address: SplitResult) -> tuple[str, str | None, int | None]:
     return address.scheme, address.hostname, address.port or {"http": 80, "https": 443}.get(address.scheme)
-
-
-def _move_long_query_into_body(request: requests.PreparedRequest) -> None:
-    address, _, query = str(request.url).partition("?")
-    if len(query) + len(address) > LONGEST_URL and address.endswith("/query"):  # no other endpoint takes POST everywhere
-        request.method, request.url = "POST", address
-        request.prepare_body(query, None)
-        request.headers["Content-Type"] = "application/x-www-form-urlencoded"

@@ -75,10 +75,7 @@ def share_interval(hits: int, of: int, *, level: float = COVERAGE) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Forecast of one run of a configuration; None where no evidence supports a number.
-
-    Each quantity is the one of `Outcome` with this name.
-    """
+    """Forecast of one run: by quantity of `Outcome`; None where no evidence supports a number."""
 
     duration_seconds: Interval | None = None
     cost_usd: Interval | None = None
@@ -157,10 +154,7 @@ that are tried, within what trials may cost; or a way back to values that ended 
 
 @dataclass(frozen=True, slots=True)
 class RuleApplied:
-    """Rule of the decision as it was applied: how many candidates it took away, and how many were left.
-
-    `name`, `code`: of the rule, as docs/decision.md has it.
-    """
+    """Rule of docs/decision.md as it was applied: how many candidates it took away, and how many were left."""
 
     name: str
     code: str
@@ -200,13 +194,8 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class TrackRecord:
-    """Track record of the earlier forecasts of one quantity.
-
-    Attributes:
-        quantity: a field of Forecast.
-        forecasts: how many have a finished run to compare with.
-        median_error: median of |actual / forecast - 1|, as a ratio.
-        inside: how many runs ended within their 90% interval.
+    """Track record of the earlier forecasts of one quantity: how many have a finished run, and how many of these are `inside`
+    their 90% interval. `median_error`: median of |actual / forecast - 1|, as a ratio.
     """
 
     quantity: str

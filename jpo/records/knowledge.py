@@ -18,7 +18,6 @@ class PhaseNeeds:
     """What the phases of a workload's last runs say of the CPU and memory that it needs.
 
     Attributes:
-        runs: how many were measured.
         phases: how many of the model's phases they went through.
         cpus, memory_gib: their peaks with headroom.
         peak_to_mean: peak / mean of CPU, and of memory where that is larger.
@@ -54,7 +53,6 @@ class Known:
         last: how to undo the agent's last change, where it is still in force and has been run since.
         track: how the last forecasts turned out, quantity by quantity; those that none was held against are missing.
         residuals: what the other jobs of the installation did that simulated jobs do not; None where the agent learnt of none.
-        evidence: the account of it for the report.
         phase_needs: what the phases of the last runs need; None where [phases] names no model, or nothing was measured.
         reaches: of parameters that runs did not take as they were given, how far they can be set.
         needs_after: by the ids of runs, `phase_needs` as they were after each; those of which nothing was measured are missing.

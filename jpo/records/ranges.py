@@ -49,9 +49,6 @@ class Range:
 
     def round_steps(self) -> tuple[float, ...]:
         """The values that are offered where people read them: the ends, and between them round numbers, about as many."""
-        return tuple(value for value in self._round() if self.low <= value <= self.high) or self.steps()
-
-    def _round(self) -> list[float]:
         ends = [math.ceil(self.low / self._unit - 1e-9), math.floor(self.high / self._unit + 1e-9)] if self._unit else []
         found = {self._unit * end for end in ends} or {self.low, self.high}
         if self.log:
@@ -64,7 +61,8 @@ class Range:
             step = next(size * ten for size in (1, 2, 5, 10) if size * ten >= least * (1 - 1e-9))
             step = self._unit * math.ceil(step / self._unit - 1e-9) if self._unit else step
             found |= {step * i for i in range(math.ceil(self.low / step), math.floor(self.high / step + 1e-9) + 1)}
-        return sorted({self._snapped(value) for value in found})
+        values = sorted({self._snapped(value) for value in found})
+        return tuple(value for value in values if self.low <= value <= self.high) or self.steps()
 
     @property
     def _unit(self) -> float:

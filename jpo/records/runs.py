@@ -159,8 +159,7 @@ class Running:
     """A run that goes on: it is no evidence yet, and never put on record. None: not reported.
 
     Attributes:
-        parameters, assumed: as in Run.
-        started_at: unix seconds.
+        parameters, started_at, assumed: as in Run.
         seen_at: unix seconds by the server's clock; what is said of it holds then.
         silent: it reported nothing in the last minutes, nor that it ended: a gap between scrapes, or it is gone.
         source: "prometheus" or KUBERNETES, of which no progress is known.
@@ -247,13 +246,11 @@ class Finished:
     Attributes:
         runs: finished runs, oldest first.
         series: how CPU, memory and GPUs of some of these runs went; for the others nothing was asked or measured.
-        skipped: what was seen and not used.
         doubts: what contradicts itself in what was used all the same.
         unread: why the answer was cut short, if it was: what came after `watermark` is left for the next one.
         complete: False when the source said that its answer is partial; the watermark must not move then.
         watermark: unix seconds up to which the source has been read completely; None when it has none (CSV).
         passed_over: by id of a run that was seen and is none to record, unix seconds of that look; None: nobody looked.
-        warnings: what the source said besides its answer.
         requests, seconds: what the answer took.
         elsewhere: how many runs of other workloads the source holds, where it was seen in passing.
     """

@@ -160,8 +160,6 @@ class Prospects:
     """Prospects of a suggestion: what it was held against, and what else there was; all empty before the first run.
 
     Attributes:
-        sla: targets held against the forecast.
-        alternatives: what was not suggested.
         seen: what the agent saw of its choice and of the workload, by name.
         would_change: what another preference, boldness or outcome would have led to, a sentence each.
         difference: what is expected of a change against today, by quantity: a ratio, of an accuracy or a metric of the user's own
@@ -222,19 +220,14 @@ class Suggestion:
         """The reasons with any of these codes."""
         return tuple(reason for reason in self.decision.reasons if reason.code in codes)
 
-    def expected_change(self, quantity: str) -> float | None:
-        """The ratio next / now; of forecasts, None where one of them is unknown, or nothing can be a multiple of today's."""
+    def expected_against_today(self, quantity: str, *, as_ratio: bool) -> float | None:
+        """Next / now, or next - now; of forecasts, None where one of them is unknown, or nothing can be a multiple of today's."""
         if told := self.prospects.difference.get(quantity):
             return told.mean
         now, then = self.now.of(quantity), self.next.of(quantity)
-        return then.mean / now.mean if now and then and now.mean > 0 else None
-
-    def expected_difference(self, quantity: str) -> float | None:
-        """The difference next - now; of forecasts, None where one of them is unknown."""
-        if told := self.prospects.difference.get(quantity):
-            return told.mean
-        now, then = self.now.of(quantity), self.next.of(quantity)
-        return then.mean - now.mean if now and then else None
+        if not (now and then) or (as_ratio and not now.mean > 0):
+            return None
+        return then.mean / now.mean if as_ratio else then.mean - now.mean
 
     @property
     def forecasts(self) -> dict[str, object]:
@@ -295,8 +288,7 @@ def reasons_as_stored(stored: Mapping[str, Any]) -> tuple[tuple[Note, ...], tupl
 class Undo:
     """Undoing of a suggestion and of all after it: what it means to go back.
 
-    `suggestion_id`: that one. `undone`: it and all after it that changed config.ini, rollbacks included, oldest first; at least
-    one.
+    `undone`: these, as far as they changed config.ini, rollbacks included, oldest first; at least one.
     """
 
     suggestion_id: str

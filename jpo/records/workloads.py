@@ -225,7 +225,6 @@ class Committed:
 
     Attributes:
         content: its bytes: what is replaced, and what a later difference is a conflict with.
-        parameters: as they stand in it.
         since: id of the suggestion whose values are in force.
     """
 

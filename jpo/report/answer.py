@@ -15,11 +15,9 @@ class Report:
     """A suggestion and what became of it.
 
     Attributes:
-        path: the config.ini it is about.
         written: True if config.ini holds the suggested values now.
         track: how earlier forecasts turned out, quantity by quantity; empty before the first one could be compared.
         diff: unified diff of config.ini, when it was asked for.
-        currency: in which amounts are shown to people.
         in_force: config.ini as it was in force before; None where it is not at hand.
         instances, queue: on which it runs now and next; when the next would be done. None: unknown.
     """

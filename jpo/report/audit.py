@@ -149,9 +149,6 @@ def rfc3339(at: datetime) -> str:
     return at.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-# --- a record in words
-
-
 def in_words(kind: str, data: Data) -> str:
     """What happened; a record that says something else than this version writes is shown as it is."""
     try:

@@ -66,7 +66,7 @@ def document(result: WorkloadChanges) -> Document:
 
 
 def blocks_of(change: WorkloadChange) -> tuple[Block, ...]:
-    return heading(change), *_tables(change), *_notes(change)
+    return heading(change), *_tables(change)
 
 
 def heading(change: WorkloadChange) -> str:
@@ -97,17 +97,14 @@ def _tables(change: WorkloadChange) -> Iterator[Block]:
     )
     yield Table(columns, tuple(rows), "quantities")
     yield MEANS if change.lines else ""
+    if any(line.basis == "forecast" for line in (*change.lines, *change.since_last)):
+        said = "what JPO forecast for the values before its first change, since too few runs had them"
+        yield Note("", f"forecast: {said}; the forecast is of one run, so its intervals are wide")
 
 
 def before(line: BeforeAfter) -> Cell:
     """What stands before, and that it was forecast where it was."""
     return Cell(line.before, line.quantity, prefix="forecast " if line.basis == "forecast" else "")
-
-
-def _notes(change: WorkloadChange) -> Iterator[Note]:
-    if any(line.basis == "forecast" for line in (*change.lines, *change.since_last)):
-        said = "JPO's forecast for the values before its first change, because too few runs had them"
-        yield Note("", f"forecast: {said}; it is for one run, so its intervals are wide")
 
 
 def label(line: BeforeAfter) -> str:
@@ -188,7 +185,6 @@ def change_document(change: WorkloadChange) -> dict[str, object]:
 
 
 def published(line: BeforeAfter) -> dict[str, object]:
-    """One quantity as JSON has it."""
     shown = ("quantity", "kind", "before", "after", "runs_before", "runs_after", "word", "basis")
     return {**{name: getattr(line, name) for name in shown}, "change": asdict(line.change) if line.change else None}
 

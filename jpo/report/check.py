@@ -13,12 +13,9 @@ from jpo.wording.numbers import plain
 
 @dataclass(frozen=True, slots=True)
 class CheckedConfig:
-    """A valid config.ini.
+    """A valid config.ini: of how many `rules` of the guard its values keep how many.
 
-    Attributes:
-        remarks: values that are allowed but may not be meant; with a stable reason code where one is to act.
-        kept: how many rules of the guard its values keep.
-        rules: how many there are.
+    `remarks`: values that are allowed but may not be meant; with a stable reason code where one is to act.
     """
 
     path: Path

@@ -18,15 +18,9 @@ COLUMNS = (Column(""), Column(""), Column("", "prose"))
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing that was looked at.
+    """One thing that was looked at: a stable name, what was found, without secrets, and what to do, empty when there is nothing.
 
-    Attributes:
-        name: what was looked at; a stable word.
-        finding: what was found, without secrets.
-        next_step: what to do; empty when there is nothing.
-        code: stable reason code, or None.
-        exit_code: of a command that meets this problem; 0 for everything else.
-        topic: the part of JPO's surroundings to which it belongs.
+    `exit_code`: of a command that meets this problem; 0 for everything else. `topic`: the part of JPO's surroundings.
     """
 
     name: str

@@ -152,7 +152,6 @@ class Plot:
     """A picture where a form has pictures; the others say what is to be seen in it. One without points is not shown.
 
     Attributes:
-        title: what it shows.
         description: what is to be seen, in sentences: the text alternative, which stands below the picture too.
         key: what its lines and rings mean, in a sentence for those who see them; empty: nothing to explain.
         x, y: names of the quantities of its axes.
@@ -199,7 +198,6 @@ class Document:
 
     Attributes:
         verdict: what came of it, in one line: the last one in a terminal, the first one where people begin at the top.
-        currency: in which people read amounts.
         bare: a terminal shows it without its title: lines to be copied, or sections that speak for themselves.
         alarm: what is wrong with all of it, in a sentence: shown before everything else.
         interactive: on a page of it keys lead to the sections that they name, and long tables are filtered, sorted and turned

@@ -85,7 +85,6 @@ def sections(explained: Explanation) -> tuple[Section, ...]:
 
 
 def expected(suggestion: Suggestion) -> Table:
-    """What a run is expected to bring, today and next."""
     rows: list[Row] = []
     for quantity in dict.fromkeys((*suggestion.now.known, *suggestion.next.known)):
         now, then = (estimate(forecast.of(quantity), quantity) for forecast in (suggestion.now, suggestion.next))
@@ -94,7 +93,6 @@ def expected(suggestion: Suggestion) -> Table:
 
 
 def came_of_it(explained: Explanation) -> Section:
-    """What was expected next to what each run that followed brought."""
     expected, many = explained.report.suggestion.next, len(explained.followers)
     rows: list[Row] = []
     for run in explained.followers[-MOST_FOLLOWERS:]:

@@ -101,7 +101,6 @@ def remarks(point: Point, currency: Currency = USD) -> Inline:
 
 
 def reference_sentences(front: Front) -> list[str]:
-    """The reference point and the hypervolumes up to it."""
     volumes = front.volumes
     if volumes is None:
         return []

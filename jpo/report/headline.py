@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from jpo.cost.sla import check_sla
@@ -45,9 +45,10 @@ def _what_changes(suggestion: Suggestion) -> str:
 
 
 def in_short(suggestion: Suggestion) -> str:
-    """What a change is expected to do: "time -22%  cost +51%  loss ±0%"."""
-    parts = [f"{name} {said}" for quantity, name in names.OBJECTIVES.items() if (said := change(suggestion, quantity))]
-    return "  ".join((*parts, *other_qualities(suggestion)))
+    """What a change is expected to do: "time -22%  cost +51%  loss ±0%", to an accuracy or an own metric "accuracy +0.004"."""
+    own = {name: names.heading(name) for name in suggestion.next.known if _by_difference(suggestion, name)}
+    wanted = {**names.OBJECTIVES, **own}
+    return "  ".join(f"{name} {said}" for quantity, name in wanted.items() if (said := change(suggestion, quantity)))
 
 
 def how_likely(suggestion: Suggestion) -> str:
@@ -96,13 +97,6 @@ def judged(suggestion: Suggestion) -> str:
     return "loss" if name == "val_loss" else names.heading(name)
 
 
-def other_qualities(suggestion: Suggestion) -> Iterator[str]:
-    """What a change is expected to do to an accuracy or a metric of the user's own: "accuracy +0.004"."""
-    for name in suggestion.next.known:
-        if _by_difference(suggestion, name) and (said := change(suggestion, name)):
-            yield f"{names.heading(name)} {said}"
-
-
 def change(suggestion: Suggestion, quantity: str) -> str:
     """What is expected of a quantity, next to today's values: "-22%", or "+0.004" of a quality whose ratio says nothing."""
     mean, form = difference(suggestion, quantity)
@@ -111,9 +105,9 @@ def change(suggestion: Suggestion, quantity: str) -> str:
 
 def difference(suggestion: Suggestion, quantity: str) -> tuple[float | None, str]:
     """The same as a number, None where it is unknown, and what the number is: a "change" (ratio) or a "difference"."""
-    if _by_difference(suggestion, quantity):
-        return suggestion.expected_difference(quantity), "difference"
-    return suggestion.expected_change(quantity), "change"
+    by_difference = _by_difference(suggestion, quantity)
+    mean = suggestion.expected_against_today(quantity, as_ratio=not by_difference)
+    return mean, "difference" if by_difference else "change"
 
 
 def _by_difference(suggestion: Suggestion, quantity: str) -> bool:
@@ -121,7 +115,6 @@ def _by_difference(suggestion: Suggestion, quantity: str) -> bool:
 
 
 def column(quantity: str) -> Column:
-    """Column of the numbers of a quantity, under its name."""
     return Column(names.heading(quantity), "figure", quantity)
 
 

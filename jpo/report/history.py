@@ -44,11 +44,10 @@ DECISION = ("decided_by", "preference", "sla", "kind")
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Accuracy of the last forecasts of a workload, whichever of its runs are shown.
+    """Accuracy of the last forecasts of a workload, quantity by quantity, whichever of its runs are shown.
 
     Attributes:
-        track: quantity by quantity.
-        coverage: per quantity the share inside the intervals, with its own interval.
+        coverage: the share inside the intervals, with its own interval.
         followed, failed: of the newest runs those that followed a suggestion, and those of them that did not end well.
         widened: the newest suggestion's sentence about intervals that had to be widened; None where they had not.
     """
@@ -70,13 +69,10 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """A run on record.
+    """A run on record, how it ended in words, and the suggestion that it followed, if that is on record.
 
-    Attributes:
-        ending: how it ended, in words.
-        compared: with the duration that its suggestion expected; None without one, and for a run that did not end well.
-        suggestion: the one that it followed, if that is on record.
-        sla: ok, broken or unknown; empty where nothing is promised.
+    `compared`: with the duration that its suggestion expected; None without one, and for a run that did not end well. `sla`: ok,
+    broken or unknown; empty where nothing is promised.
     """
 
     recorded: RecordedRun

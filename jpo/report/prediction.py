@@ -114,7 +114,6 @@ def risks(rows: Sequence[Row]) -> list[str]:
 
 
 def options(answer: Answer, rows: Sequence[Row]) -> Table:
-    """What is faster than the answer, and what it costs more."""
     columns = (
         *(Column("faster, but more expensive", "prose"), *map(headline.column, ("duration_seconds", "cost_usd"))),
         *(Column("saves", "figure", "duration_seconds"), Column("costs more", "figure", "cost_usd")),

@@ -22,7 +22,6 @@ def document(prices: PriceList) -> Document:
 
 
 def named(prices: PriceList) -> Table:
-    """The prices of jpo.toml, and where they were set."""
     rows: list[Row] = []
     for price in prices.prices:
         set_in = price.origin + ("" if price.in_force else ", not in force")
@@ -42,7 +41,6 @@ def an_hour(prices: PriceList) -> Iterator[Block]:
 
 
 def listed(catalogue: Catalogue) -> Section:
-    """The catalogue's instances, and where its prices were read."""
     columns = (
         *(Column("instance", "key"), Column("GPUs", "figure"), Column("each"), Column("vCPU", "figure")),
         *(Column("memory", "figure", "memory_gib"), Column("price", "figure", "usd_per_hour")),

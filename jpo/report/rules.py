@@ -10,7 +10,7 @@ from dataclasses import asdict, astuple, dataclass
 from itertools import groupby
 
 from jpo.agent.safety.exploration import ASKED_FOR, MEASURED, RULES, WITHIN_BUDGET
-from jpo.records import RuleApplied, Suggestion
+from jpo.records import Suggestion
 from jpo.report import headline
 from jpo.report.document import Block, Column, Document, Row, Table
 
@@ -64,18 +64,13 @@ def document(suggestion: Suggestion) -> Document:
 def in_words(suggestion: Suggestion) -> Iterator[RuleInWords]:
     """Its rules but the one that chose; of several with one name, such as holds of several resources, all together."""
     for name, same in groupby(suggestion.decision.rules[:-1], key=lambda rule: rule.name):
-        yield rule_in_words(name, tuple(same))
-
-
-def rule_in_words(name: str, applied: tuple[RuleApplied, ...]) -> RuleInWords:
-    """A rule by its name; one that this version does not know keeps that."""
-    last, removed = applied[-1], sum(rule.removed for rule in applied)
-    known, condition = HOLDS.get(name, ("", CONDITIONS.get(name, "")))
-    return RuleInWords(known if name.startswith("JPO-") and known else name, last.code, condition, removed, last.left)
+        applied = tuple(same)
+        last, removed = applied[-1], sum(rule.removed for rule in applied)
+        known, condition = HOLDS.get(name, ("", CONDITIONS.get(name, "")))  # this version may not know it
+        yield RuleInWords(known if name.startswith("JPO-") and known else name, last.code, condition, removed, last.left)
 
 
 def chosen(suggestion: Suggestion) -> str:
-    """Which rule chose."""
     rules = suggestion.decision.rules
     return f"Chosen of what is left by “{rules[-1].name}”." if rules else NOTHING_WEIGHED
 

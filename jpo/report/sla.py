@@ -33,7 +33,6 @@ class CheckedRun:
     checks: Sequence[tuple[SlaCheck, float | None]]
 
     def with_verdict(self, verdict: str) -> list[str]:
-        """The targets about which this is known."""
         return [check.name for check, _ in self.checks if check.verdict == verdict]
 
 
@@ -54,7 +53,6 @@ class SlaReport:
 
     @property
     def violated(self) -> bool:
-        """Whether a checked run violated a target."""
         return any(run.with_verdict("broken") for run in self.checked)
 
 

@@ -111,11 +111,12 @@ def said_above(suggestion: Suggestion) -> Sequence[Note]:
 def forecasts(suggestion: Suggestion) -> Table:
     """The expected difference from today, where values stay what is expected of a run; and what was promised."""
     checks = {check.name: check for check in suggestion.prospects.sla}
-    shown = difference if suggestion.changes else expectation
     rows: list[Row] = []
     for quantity in quantities(suggestion):
         asked = next((name for name in checks if names.target(name).quantity == quantity), "")
-        rows.append((names.heading(quantity), shown(suggestion, quantity), *headlines.promise(checks.pop(asked, None))))
+        next_run = estimate(suggestion.next.of(quantity), quantity)
+        expected = difference(suggestion, quantity) if suggestion.changes else next_run
+        rows.append((names.heading(quantity), expected, *headlines.promise(checks.pop(asked, None))))
     if weighed(suggestion):
         rows.append((names.heading(OBJECTIVE), difference(suggestion, OBJECTIVE), "", ""))
     rows += [(check.name, "", *headlines.promise(check)) for check in checks.values()]
@@ -130,10 +131,6 @@ def difference(suggestion: Suggestion, quantity: str) -> Cell:
     if told is None or told.low == told.high:
         return Cell(mean, form)
     return Cell(mean, form, told.low, told.high)
-
-
-def expectation(suggestion: Suggestion, quantity: str) -> Cell:
-    return estimate(suggestion.next.of(quantity), quantity)
 
 
 def weighed(suggestion: Suggestion) -> bool:

@@ -79,7 +79,6 @@ def by_cause(skipped: Sequence[Skipped]) -> tuple[Skipped, ...]:
 
 
 def as_one(runs: Sequence[Skipped]) -> Skipped:
-    """One entry for runs of one cause."""
     first = runs[0]
     if len(runs) == 1:
         return first

@@ -7,7 +7,7 @@ of it is in forecast/evidence/slope.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import combinations, pairwise
 from statistics import fmean, median
 
@@ -40,16 +40,12 @@ def loss_slope(curve: Iterable[tuple[float, float]]) -> Slope | None:
     last = places[-max(late, FEWEST_LOSSES) :]
     if any(not (math.isfinite(loss) and loss > 0) for _, loss in last):
         return None
-    points = _averaged([(math.log(place), math.log(loss)) for place, loss in last])
+    logs = [(math.log(place), math.log(loss)) for place, loss in last]
+    count = min(len(logs), _GROUPS)
+    borders = [round(group * len(logs) / count) for group in range(count + 1)]
+    groups = (logs[begin:end] for begin, end in pairwise(borders))
+    points = [(fmean(x for x, _ in group), fmean(y for _, y in group)) for group in groups]
     slope = median((y2 - y1) / (x2 - x1) for (x1, y1), (x2, y2) in combinations(points, 2))
     x_mean, y_mean = fmean(x for x, _ in points), fmean(y for _, y in points)
     missed = sum((y - y_mean - slope * (x - x_mean)) ** 2 for x, y in points)
     return slope, math.sqrt(missed / (len(points) - 2) / sum((x - x_mean) ** 2 for x, _ in points))
-
-
-def _averaged(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Means of neighbouring points, _GROUPS of them at most."""
-    count = min(len(points), _GROUPS)
-    borders = [round(group * len(points) / count) for group in range(count + 1)]
-    groups = (points[begin:end] for begin, end in pairwise(borders))
-    return [(fmean(x for x, _ in group), fmean(y for _, y in group)) for group in groups]

@@ -50,23 +50,18 @@ class NoEvidence(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class MeasuredValues:
-    """Values of a run over its whole length; None where nothing was measured.
+    """Values of a run over its whole length; None where nothing was measured. What jobs report is described in contract.py.
 
     Attributes:
         samples, cpu_seconds: totals.
         train_loss, val_loss, val_accuracy: the last values, NaN included; `metrics`: the same of the user's own.
-        epoch: number of finished epochs.
-        converged: 1 if the job reached its own target, else 0.
         memory_bytes: the highest.
         cpu_cores_mean, cpu_cores_p95, memory_mean_bytes, memory_p95_bytes: over the run.
         cpus_requested: what its containers requested together; for a run in one pod its own parameter takes precedence.
         pods: how many it named, one after the other or together.
         pods_of_job: how many its Job had; a run may be reported by only one of them.
-        gpus_seen: how many GPUs were measured.
-        gpu_utilisation: mean ratio over the run's GPUs.
+        gpus_seen: how many GPUs were measured; gpu_utilisation: mean ratio over them; energy_joules: of all of them.
         gpu_memory_bytes: the highest of one GPU.
-        energy_joules: of all GPUs.
-        loss_slope, loss_slope_error: of the learning curve (learning_curve.py).
     """
 
     samples: float | None = None

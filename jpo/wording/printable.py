@@ -34,7 +34,7 @@ COMMANDS = re.compile(r"#(?=#[\w.-]*\[)|(?:section_(?:start|end)|travis_(?:fold|
 Sources: actions/runner ActionCommand.cs; microsoft/azure-pipelines-agent Command.cs; GitLab "custom collapsible sections".
 """
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
-_UNSEEN = re.compile(f"[{UNSEEN}]")
+UNSEEN_SIGN = re.compile(f"[{UNSEEN}]")
 _PILED = re.compile(f"([{MARKS}]{{3}})[{MARKS}]+")
 _COMMAND_LINE = re.compile(r"^((?:[^\S\n]|\x1b\[[0-9;]*m)*):(?=:)", re.MULTILINE)
 """::error file=...::, which GitHub obeys where a line begins with it, blanks or not; colours may be taken out on the way."""
@@ -85,7 +85,7 @@ def seen(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     shown = text if text.isprintable() else "".join(character if character.isprintable() else " " for character in text)
-    return _PILED.sub(r"\1", _UNSEEN.sub(" ", shown))
+    return _PILED.sub(r"\1", UNSEEN_SIGN.sub(" ", shown))
 
 
 def disarmed(text: str) -> str:

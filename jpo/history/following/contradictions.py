@@ -34,10 +34,7 @@ def behind(run: Run, suggestions: Sequence[Suggestion]) -> str | None:
 def contradictions(
     store: Store, identity: Identity, now: Parameters | None, recorded: Sequence[RecordedRun] | None = None
 ) -> Contradictions:
-    """What the newest runs of a workload say against what they were given.
-
-    `now`: as for `contradicted`; `recorded`: its runs, where they are on record under several names.
-    """
+    """As `contradicted`, of the newest of a workload; `recorded`: its runs, where they are on record under several names."""
     suggestions = store.suggestions_of(identity, limit=LOOKED_BACK)
     if not suggestions:
         return Contradictions()
@@ -58,10 +55,6 @@ class _Answers:
         self.strays = [stray for stray in self.strays if not _beyond(given, stray)]
         self.newest = None
 
-    def strayed(self, stray: Stray) -> None:
-        self.strays.append(stray)
-        self.newest = stray
-
 
 def contradicted(suggestions: Sequence[Suggestion], runs: Sequence[Run], now: Parameters | None) -> Contradictions:
     """What runs say against the values that they were given.
@@ -70,10 +63,7 @@ def contradicted(suggestions: Sequence[Suggestion], runs: Sequence[Run], now: Pa
     next suggestion ran with them, nobody has committed another value meanwhile, and it did not simply run with the values from
     before, as while a change waits to be merged.
 
-    Args:
-        suggestions: of one workload, oldest first, without the withdrawn ones.
-        runs: of the same, oldest first.
-        now: the values in config.ini, None where it is not known.
+    Both are of one workload, oldest first, without withdrawn suggestions; `now`: the values in config.ini, None: not known.
     """
     answers: dict[str, _Answers] = defaultdict(_Answers)
     every: list[Stray] = []
@@ -87,8 +77,9 @@ def contradicted(suggestions: Sequence[Suggestion], runs: Sequence[Run], now: Pa
             if any(as_given(name, given, run.parameters[name]) for run in said):
                 answer.took(given)
             elif not as_given(name, suggested, last.parameters[name]) and (as_run or _was_given(made, name, after, last)):
-                answer.strayed(_stray(made, name, given, last))
-                every.append(answer.strays[-1])
+                answer.newest = _stray(made, name, given, last)
+                answer.strays.append(answer.newest)
+                every.append(answer.newest)
     reaches = tuple(reach for name, answer in answers.items() if (reach := _reach(name, answer)))
     newest = {answer.newest for answer in answers.values()} | {stray for reach in reaches for stray in reach.strays}
     return Contradictions(tuple(every), tuple(stray for stray in every if stray in newest), reaches)

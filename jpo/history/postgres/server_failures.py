@@ -68,7 +68,10 @@ def reported(place: str) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        finding, remedy, code = _cause(error)
+        state = error.sqlstate or ("08" if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)) else "")
+        state = "22" if isinstance(error, psycopg.DataError) and not error.sqlstate else state
+        causes = (_CAUSES[state[:n]] for n in (5, 4, 2) if state[:n] in _CAUSES)
+        finding, remedy, code = next(causes, ("cannot be used", "", "JPO-E599"))
         message = error.diag.message_primary or error
         raise StoreError(place, f"{finding} ({line_of(message)})", remedy, code=code) from error
     except OSError as error:
@@ -77,9 +80,3 @@ def reported(place: str) -> Iterator[None]:
     except (UnicodeEncodeError, OverflowError) as error:  # raised before the server is called
         finding, remedy, code = UNSTORABLE
         raise StoreError(place, f"{finding}: {line_of(error)}", remedy, code=code) from error
-
-
-def _cause(error: psycopg.Error) -> tuple[str, str, str]:
-    state = error.sqlstate or ("08" if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)) else "")
-    state = "22" if isinstance(error, psycopg.DataError) and not error.sqlstate else state
-    return next((_CAUSES[state[:n]] for n in (5, 4, 2) if state[:n] in _CAUSES), ("cannot be used", "", "JPO-E599"))

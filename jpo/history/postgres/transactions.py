@@ -68,9 +68,8 @@ class PostgresDatabase:
     ) -> None:
         self._connection, self.place = connection, place
         self._idle = f"SET LOCAL idle_in_transaction_session_timeout = {_milliseconds(IDLE * timeout_seconds)}"
-        limits = {"answer_seconds": timeout_seconds, "all_seconds": deadline_seconds}
         with reported(place):
-            self._watchdog = Watchdog(connection.fileno(), **limits)
+            self._watchdog = Watchdog(connection.fileno(), answer_seconds=timeout_seconds, all_seconds=deadline_seconds)
         self._readers = count(1)
 
     def rows(self, statement: str, values: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
@@ -154,7 +153,9 @@ class PostgresDatabase:
         try:
             yield
         except StoreError as error:
-            if error.code not in ("JPO-E513", "JPO-E522") or _undone(error):
+            cause = error.__cause__
+            undone = isinstance(cause, psycopg.Error) and (cause.sqlstate or "").startswith("25P0")  # its client was silent
+            if error.code not in ("JPO-E513", "JPO-E522") or undone:
                 raise
             finding = f"whether the last record was taken is not known: {error.finding}"
             remedy = "repeat the command: what is on record is not recorded twice; `jpo audit show` has the last record"
@@ -192,13 +193,7 @@ def open_postgres(
 ) -> PostgresDatabase | None:
     """A connection to the server, with the schema in the newest version; None if it is read-only and there is no store.
 
-    Args:
-        timeout_seconds: for opening, for a lock, and for each answer.
-        deadline_seconds: for all answers together that did not come at once (watchdog.AT_ONCE_SECONDS).
-
-    Raises:
-        UsageError: JPO-E509, the URL is malformed.
-        StoreError: the server cannot be reached within the timeout, refuses, or holds a schema that is not ours to use.
+    Times and errors are those of `open_store`; the deadline is for answers that did not come at once (watchdog.AT_ONCE_SECONDS).
     """
     parameters, timeout_seconds = parameters_of(url), min(timeout_seconds, LONGEST_WAIT)
     place = place_of(parameters)
@@ -214,12 +209,6 @@ def open_postgres(
         _migrate(database, read_only=read_only)
         on_failure.pop_all()
     return database
-
-
-def _undone(error: StoreError) -> bool:
-    """Whether the server said that it undid the transaction, since its client was silent for too long."""
-    cause = error.__cause__
-    return isinstance(cause, psycopg.Error) and (cause.sqlstate or "").startswith("25P0")
 
 
 def _milliseconds(seconds: float) -> str:

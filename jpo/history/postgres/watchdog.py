@@ -63,7 +63,6 @@ class Watchdog:
                 return
 
     def end(self) -> None:
-        """Nothing is awaited any more."""
         self._over.set()
         self._socket.close()
 

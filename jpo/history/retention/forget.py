@@ -97,12 +97,9 @@ def move_reading(database: Database, identity: Identity, source: str, finished: 
 
 
 def needed_runs(recorded: Sequence[RecordedRun], *, newest: int, followed: Collection[str]) -> set[str]:
-    """Ids of the runs that are kept.
+    """Ids of the runs that are kept, of all of one workload on record, oldest first.
 
-    Args:
-        recorded: all runs of one workload on record, oldest first.
-        newest: how many of the newest are kept in any case.
-        followed: ids of the suggestions whose runs are kept.
+    `newest`: how many of the newest are kept in any case; `followed`: ids of the suggestions whose runs are kept.
     """
     runs = [entry.run for entry in recorded]
     well, failed = ([run for run in runs if run.ended_well is ended] for ended in (True, False))

@@ -79,7 +79,10 @@ def _columns(column: Column, cells: list[Cell]) -> dict[str, list[Raw]]:
     different = {unit for unit in units if unit is not None}
     unit = next(iter(different)) if len(different) == 1 else ""
     name = printable(column.key or (f"{column.heading} ({unit})" if unit else column.heading))
-    found: dict[str, list[Raw]] = {name: [_raw(cell) for cell in cells]}
+    values = (cell.value for cell in cells)
+    found: dict[str, list[Raw]] = {
+        name: [v if v is None or isinstance(v, float | int) else printable(plain_text(v)) for v in values]
+    }
     link = "_" if column.key else " "
     if len(different) > 1:
         found[f"{name}{link}unit"] = list(units)
@@ -95,9 +98,3 @@ def _unit(cell: Cell, column: Column) -> str | None:
     """The unit of a number; None for other values."""
     number = isinstance(cell.value, float | int) and not isinstance(cell.value, bool)
     return names.quantity(cell.quantity or column.quantity).unit if number else None
-
-
-def _raw(cell: Cell) -> Raw:
-    if cell.value is None or isinstance(cell.value, float | int):
-        return cell.value
-    return printable(plain_text(cell.value))

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from jpo.records import plain
-from jpo.wording.printable import COMMANDS, UNSEEN, may_command
-
-_UNSEEN = re.compile(f"[{UNSEEN}]")
+from jpo.wording.printable import COMMANDS, UNSEEN_SIGN, may_command
 
 
 def dumps(document: Mapping[str, object]) -> str:
@@ -56,7 +53,7 @@ def harmless(text: str) -> str:
     """The same JSON with escapes for what is not seen, and in what CI systems obey anywhere in a line."""
     if not (text.isascii() and "\x7f" not in text):  # below U+0020 json has escaped everything
         text = "".join(c if c.isprintable() or c == "\n" else _code(c) for c in text)
-        text = _UNSEEN.sub(lambda unseen: _code(unseen[0]), text)
+        text = UNSEEN_SIGN.sub(lambda unseen: _code(unseen[0]), text)
     return COMMANDS.sub(lambda mark: mark[0][:-1] + _code(mark[0][-1]), text) if may_command(text) else text
 
 

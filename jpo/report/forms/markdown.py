@@ -34,7 +34,6 @@ SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&{}])|([!%^])(?=[\w\"])|(?<!\w):(?=\w)")
 
 
 def render(document: Document) -> str:
-    """The report as one Markdown section."""
     title = [f"{'#' * TOP} {inline(document.title)}"] if document.title else []
     verdict = [f"**{escape(document.verdict)}**"] if document.verdict else []
     alarm = [f"> **{escape(document.alarm)}**"] if document.alarm else []
@@ -103,7 +102,6 @@ def _part(text: str, *, strong: bool) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Printable text as it is."""
     escaped, plain = "", 0
     for word in (word for word in WORD.finditer(text) if LIVE.search(word[0])):
         escaped += _with_backslashes(text[plain : word.start()]) + code(word[0])

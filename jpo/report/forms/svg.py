@@ -86,8 +86,10 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     labelled = _labelled(places, width)
     tops = {line: y - ROW + 4 for line, *_, y, _ in labelled}
     lines = [(kind, f"M{line:.1f} {tops.get(line, TOP):g}V{HEIGHT - BOTTOM:g}", said) for line, said in places]
-    if len(chart.stairs) > 1:
-        lines.append(("stairs", _stairs(chart.stairs, x, y), ""))
+    if len(chart.stairs) > 1:  # a value that holds until the next one, or the border of what the points dominate
+        (first_x, first_y), *rest = sorted(chart.stairs, key=lambda point: point[0])
+        path = "".join(f"H{x.place(a):.1f}V{y.place(b):.1f}" for a, b in rest)
+        lines.append(("stairs", f"M{x.place(first_x):.1f} {y.place(first_y):.1f}{path}", ""))
     named = [marks for marks in chart.marks if marks.points and marks.name]
     dots = [(marks, "".join(_sign(marks, x.place(a), y.place(b)) for a, b in marks.points)) for marks in named]
     return Drawing(x, y, width, dots, lines, [(at, end, y, text) for _, at, end, y, text in labelled])
@@ -127,13 +129,6 @@ def _label(said: str, quantity: str, currency: Currency) -> str:
 
 def _unit_apart(quantity: str) -> bool:
     return names.quantity(quantity).form in numbers.UNIT_LAST
-
-
-def _stairs(points: Sequence[tuple[float, float]], x: Scale, y: Scale) -> str:
-    """To the right, then up or down: a value that holds until the next one, or the border of what the points dominate."""
-    (first_x, first_y), *rest = sorted(points, key=lambda point: point[0])
-    path = f"M{x.place(first_x):.1f} {y.place(first_y):.1f}"
-    return path + "".join(f"H{x.place(a):.1f}V{y.place(b):.1f}" for a, b in rest)
 
 
 def _scale(quantity: str, values: Sequence[float], ends: tuple[float, float], most: int, currency: Currency) -> Scale:

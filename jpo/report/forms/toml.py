@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 
 from jpo.records import Word
-from jpo.wording.printable import COMMANDS, UNSEEN
+from jpo.wording.printable import COMMANDS, UNSEEN_SIGN
 
-_UNSEEN = re.compile(f"[{UNSEEN}]")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -44,7 +43,7 @@ def text(words: str) -> str:
 def _character(each: str) -> str:
     if each in '"\\':
         return f"\\{each}"
-    return each if each.isprintable() and not _UNSEEN.match(each) else _code(each)
+    return each if each.isprintable() and not UNSEEN_SIGN.match(each) else _code(each)
 
 
 def _code(each: str) -> str:

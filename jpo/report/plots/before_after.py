@@ -20,7 +20,7 @@ LETTERS = 70  # of a line of the title
 def plot(workload: WorkloadChange, file: Path) -> None:
     """Draw the quantities for which an interval is stated.
 
-    Raises UsageError: JPO-E852, there is none; JPO-E307, the file cannot be written.
+    Raises UsageError: JPO-E852, there is none; else as picture.save.
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, NullFormatter

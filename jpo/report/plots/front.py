@@ -50,10 +50,7 @@ class Axis:
 
 
 def plot(front: Front, file: Path) -> None:
-    """Draw the first objective against each of the others. The same front gives the same bytes.
-
-    Raises UsageError: JPO-E307, the file cannot be written.
-    """
+    """Draw the first objective against each of the others; errors as of picture.save."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

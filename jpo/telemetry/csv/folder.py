@@ -65,16 +65,12 @@ def read_in_parts(
 ) -> Iterator[Finished]:
     """The finished runs of one workload, and of the same job on other hardware, in parts of AT_ONCE logs, at least one part.
 
-    Args:
-        patterns: see `log_files`.
-        aliases: other names of the workload, whose runs are taken as they are reported.
-        now, own: as in `read_log`.
-        track: goes through the numbers of many logs, and shows how far it is.
-        memory: of logs that were read before: those whose run is on record are left out of the answer. It takes in the others.
+    Logs come in the order of their names, the runs of each part oldest first. Logs of other workloads are passed over; those that
+    cannot be used are skipped with the reason. There is no watermark; `complete` is False when a log could not be read.
 
-    Returns:
-        Logs in the order of their names, the runs of each part oldest first. Logs of other workloads are passed over; those that
-        cannot be used are skipped with the reason. There is no watermark; `complete` is False when a log could not be read.
+    Args: `patterns` as of `log_files`, `now` and `own` as of `read_log`.
+        aliases: other names of the workload, whose runs are taken as they are reported.
+        memory: of logs that were read before: those whose run is on record are left out of the answer. It takes in the others.
     """
     paths = list(log_files(patterns))
     seen = track(range(len(paths)), "reading logs") if len(paths) >= MANY else range(len(paths))
@@ -148,12 +144,12 @@ class _Reading:
         self._by_content: dict[str, Path] = {}
 
     def each(self, paths: Iterable[Path]) -> Iterator[Found]:
-        """One by one, in the order of the files."""
         for path in paths:
             stamp = stamp_of(path)
             known = self.memory.of(path, stamp)
             whose = self._taken(known.identity) if known else None
-            if known is None or (whose and not self._is_first(known, whose)):
+            first = known and (known.run_id, whose) not in self._by_run and known.content not in self._by_content
+            if known is None or (whose and not (known.whose == whose and first)):
                 yield from self._read(path, stamp if stamp and settled(stamp, self.now) else None)
                 continue
             self.memory.keep(path, known)
@@ -168,9 +164,6 @@ class _Reading:
             return whose
         self.passed_by[whose] += 1
         return None
-
-    def _is_first(self, known: ReadLog, whose: Identity) -> bool:
-        return known.whose == whose and (known.run_id, whose) not in self._by_run and known.content not in self._by_content
 
     def _read(self, path: Path, settled_stamp: Stamp | None) -> Iterator[Found]:
         """What a log holds that is not known as it is, or may be a copy; nothing where it is passed over."""
@@ -234,17 +227,15 @@ def log_files(patterns: Iterable[str | Path]) -> Iterator[Path]:
 
     A pattern that matches nothing, or a file without permission, is returned itself: reading it then gives the reason.
     """
-    for pattern in patterns:
-        yield from _files(Path(pattern))
-
-
-def _files(pattern: Path) -> list[Path]:
-    try:
-        if pattern.is_dir():
-            os.scandir(pattern).close()  # glob would skip a folder that cannot be read
-            return sorted(pattern.glob("*.csv"))
-        if pattern.exists():
-            return [pattern]
-        return sorted(Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))) or [pattern]
-    except (OSError, ValueError):  # a folder without permission; not a pattern that pathlib knows, such as a**b
-        return [pattern]
+    for pattern in map(Path, patterns):
+        try:
+            if pattern.is_dir():
+                os.scandir(pattern).close()  # glob would skip a folder that cannot be read
+                found = sorted(pattern.glob("*.csv"))
+            elif pattern.exists():
+                found = [pattern]
+            else:
+                found = sorted(Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))) or [pattern]
+        except (OSError, ValueError):  # a folder without permission; not a pattern that pathlib knows, such as a**b
+            found = [pattern]
+        yield from found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
@@ -95,11 +96,13 @@ class Tail:
                 if self.log.closed:  # the run that was followed is over; the file now belongs to the next one
                     return LogUpdate()
                 self._restart()
-            update = self._read_on()
-            if not update.bytes_read and not self.log.closed and self._other_file():
-                self.close()
-                self._restart()
-                return self.poll()
+            update = self._read_on(handle)
+            if not (update.bytes_read or self.log.closed):
+                with suppress(FileNotFoundError):
+                    if not os.path.samestat(os.fstat(handle), self._path.stat()):  # the name refers to another file now
+                        self.close()
+                        self._restart()
+                        return self.poll()
             return update if self._path.exists() else replace(update, state="missing")
         except OSError as error:
             raise unreadable(self._path, f"cannot be read ({error.strerror})", "let JPO read it") from error
@@ -113,23 +116,14 @@ class Tail:
         """When the file was last written, by the clock of its disk; None while there is none."""
         return os.fstat(self._file.fileno()).st_mtime if self._file else None
 
-    def _other_file(self) -> bool:
-        """Whether the name now refers to another file."""
-        assert self._file is not None
-        try:
-            return not os.path.samestat(os.fstat(self._file.fileno()), self._path.stat())
-        except FileNotFoundError:
-            return False
-
     def _restart(self) -> None:
         self._run_before = self.log.head.get("run_id") or self._run_before
         self.log = Log(self._path, wanted=self.log.wanted)
         self._opening = self._unfinished = b""
         self._read = 0
 
-    def _read_on(self) -> LogUpdate:
-        assert self._file is not None
-        raw = os.pread(self._file.fileno(), CHUNK_BYTES, self._read)
+    def _read_on(self, handle: int) -> LogUpdate:
+        raw = os.pread(handle, CHUNK_BYTES, self._read)
         if len(self._opening) < OPENING_BYTES:
             self._opening += raw[: OPENING_BYTES - len(self._opening)]
         self._read += len(raw)

@@ -63,7 +63,6 @@ class Trends:
     nans: int = 0
 
     def take(self, row: Mapping[str, float], line: int) -> None:
-        """Take the values of one more row."""
         self.line = line
         if not self.back_line and row.get("time", math.inf) < self.last.get("time", -math.inf):
             self.back_line = line
@@ -99,10 +98,8 @@ class Log:
         head: its `# key=value` lines.
         names: its columns; empty before they are named.
         latest: by column, the last value that was measured.
-        lines: how many were taken.
         longest_pause: seconds between two rows, or between start and first row; None while there are no two such times.
         curves: by column of a quality of the model, epochs done and value, of MOST_LOSSES rows at most.
-        trends: how the rows went, for log_doubts.py.
         wanted: metrics of the user's own that are read, besides those which the log itself names (`# metrics=f1,auc`).
     """
 
@@ -159,7 +156,12 @@ class Log:
                     row[name] = number(cell.strip())
                 except ValueError as error:
                     raise _no_number(f"line {self.lines}: {name}", cell.strip(), self.path) from error
-        self._pause(row)
+        if "time" in row:
+            if not math.isfinite(row["time"]):
+                raise unreadable(self.path, f"line {self.lines}: time is not finite")
+            before = self.latest["time"] if "time" in self.latest else self.number("start")
+            if before is not None:
+                self.longest_pause = max(self.longest_pause or 0.0, row["time"] - before)
         self.latest |= row
         self.trends.take(row if self._step is None else row | _optional("step", cells[self._step]), self.lines)
         for name in (name for name in ("val_loss", "val_accuracy", *self.wanted) if name in row and "epoch" in self.latest):
@@ -169,18 +171,8 @@ class Log:
             curve.append((self.latest["epoch"], row[name]))
         return row
 
-    def _pause(self, row: Mapping[str, float]) -> None:
-        if "time" not in row:
-            return
-        if not math.isfinite(row["time"]):
-            raise unreadable(self.path, f"line {self.lines}: time is not finite")
-        before = self.latest["time"] if "time" in self.latest else self.number("start")
-        if before is not None:
-            self.longest_pause = max(self.longest_pause or 0.0, row["time"] - before)
-
     @property
     def metric_names(self) -> list[str]:
-        """The metrics of the user's own that are read."""
         own = [name.strip() for name in self.head.get("metrics", "").split(",")]
         return [name for name in dict.fromkeys((*self.wanted, *own)) if name and name not in (*COLUMNS, *MEASURED, *PARAMETERS)]
 

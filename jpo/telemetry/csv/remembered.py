@@ -29,13 +29,9 @@ Stamp = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ReadLog:
-    """What is kept of a log.
+    """What is kept of a log: the workload that it names, and the rest as folder.py knows it.
 
-    Attributes:
-        identity: the workload that it names.
-        whose: the workload under which its run is on record; None: it was passed over as another's.
-        content: digest of what only copies of one log have in common; empty where it was passed over.
-        early: it says that it succeeded before its last epoch.
+    `whose`: the workload under which its run is on record; None: it was passed over as another's, and has no `content`.
     """
 
     stamp: Stamp
@@ -66,13 +62,11 @@ class Memory:
         return known if known and known.stamp == stamp else None
 
     def keep(self, path: Path, log: ReadLog) -> None:
-        """Keep a log that was read now."""
         self.changed += self.before.get(str(path)) != log
         self.current[str(path)] = log
 
     @property
     def worth_saving(self) -> bool:
-        """Whether enough is new in it."""
         return self.changed > max(FEW, len(self.before) // 100)
 
 

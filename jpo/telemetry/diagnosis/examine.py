@@ -36,7 +36,6 @@ def server(inquiry: Inquiry) -> Finding:
 
 
 def version(inquiry: Inquiry) -> Finding:
-    """The server's version."""
     number = inquiry.client.status("buildinfo").get("version")
     return Finding("ok", f"version {quote(number)}" if number else "reports no version, like VictoriaMetrics and many proxies")
 
@@ -101,15 +100,11 @@ PROBES: Mapping[str, Probe] = {
 
 
 def examine(source: Endpoint, identity: Identity | None, *, since: float, until: float, names: Names) -> dict[str, Finding]:
-    """Findings of all probes, good or bad, within the source's one deadline.
+    """Findings of all probes, good or bad, by the names of PROBES, within the source's one deadline.
 
-    Args:
-        identity: the workload; None when it is not known.
-        since, until: the window in which runs are looked for, unix seconds; until is now by our clock.
+    A server that does not answer at all is the only finding, a "problem" with its error: nothing else is asked of it.
 
-    Returns:
-        By the names of PROBES. A probe that got no answer is "unknown". A server that does not answer at all is the only finding,
-        a "problem" with its error: nothing else is asked of it.
+    `identity`: None when it is not known. `since`, `until`: as of an Inquiry; until is now by our clock.
     """
     from jpo.telemetry.prometheus.client import Client  # loads requests
 

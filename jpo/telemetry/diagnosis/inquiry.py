@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 class Finding:
     """Finding of a probe, in one line.
 
-    Attributes:
-        text: what was found.
-        remedy: what the reader can do; empty when there is nothing to do.
-        code: stable reason code; None when nothing is amiss.
-        error: what kept a probe from its answer, if anything did.
+    `remedy`: what the reader can do, empty when there is nothing to do; `error`: what kept a probe from its answer.
     """
 
     status: Literal["ok", "warning", "problem", "unknown"]
@@ -69,7 +65,6 @@ class Inquiry:
 
     @property
     def run_info(self) -> str:
-        """The site's name of jpo_run_info."""
         return self.names.metric(contract.RUN_INFO)
 
     @property

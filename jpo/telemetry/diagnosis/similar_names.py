@@ -26,15 +26,15 @@ def nearest(wanted: str, candidates: Iterable[str]) -> list[str]:
 
 def renamings(wanted: str, metrics: Iterable[str]) -> list[str]:
     """Up to MOST_SHOWN metrics that may be the wanted one under another name, the likeliest first."""
-    return nearest(wanted, (name for name in metrics if _renamed(wanted.lower(), name[: 4 * LONGEST].lower())))
+    low = wanted.lower()
+    family, _, core = low.partition("_")
 
+    def renamed(name: str) -> bool:  # it has the same core, or names the same thing (`k8s_container_mem_ws`: container)
+        if core in name or (name in low and 2 * len(name) > len(low)):
+            return True
+        return family in name.split("_") and not name.startswith(FAMILIES) and _alike(low, name) >= ALIKE
 
-def _renamed(wanted: str, name: str) -> bool:
-    """Whether a name has the same core, or names the same thing (`k8s_container_mem_ws`: container) in other words."""
-    family, _, core = wanted.partition("_")
-    if core in name or (name in wanted and 2 * len(name) > len(wanted)):
-        return True
-    return family in name.split("_") and not name.startswith(FAMILIES) and _alike(wanted, name) >= ALIKE
+    return nearest(wanted, (name for name in metrics if renamed(name[: 4 * LONGEST].lower())))
 
 
 def _alike(wanted: str, other: str) -> float:

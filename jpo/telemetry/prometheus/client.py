@@ -35,12 +35,8 @@ class Client:
 
     def __init__(self, source: Endpoint) -> None:
         self.session = GuardedSession(source, PROMETHEUS)
+        self.place = self.session.place
         self._connect = PrometheusConnect(url=source.shown_url, session=self.session, retry=NO_RETRIES)
-
-    @property
-    def place(self) -> str:
-        """The server, for messages."""
-        return self.session.place
 
     def query(self, promql: str, at: float, *, since: float | None = None) -> list[AnswerRow]:
         """The series of an instant query at `at` (unix seconds); single samples where it asks for those since a time.

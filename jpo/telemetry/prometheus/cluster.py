@@ -61,12 +61,9 @@ class Pod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """The labels by which series name their pod (they depend on honor_labels), and the metrics found under them.
+    """The labels by which series name their namespace, pod and container (they depend on honor_labels), and the metrics found.
 
-    Attributes:
-        labels: those of namespace, pod and container.
-        chosen: matchers of the pods, without braces.
-        metrics: names of the series that these pods have.
+    `chosen`: matchers of the pods, without braces.
     """
 
     labels: tuple[str, str, str]
@@ -185,5 +182,4 @@ def roles_in_order(scope: Scope, roles: Mapping[str, float]) -> list[tuple[str, 
 
 
 def pod_of(labels: Mapping[str, str]) -> Pod:
-    """The pod that a series' labels name."""
     return Pod(labels.get("namespace", ""), labels.get("pod", ""))

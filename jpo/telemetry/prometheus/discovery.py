@@ -142,13 +142,18 @@ def bounds(
 
 def _reports(scope: Scope, unclear: Mapping[str, Marks]) -> dict[str, ReportTimes]:
     """Report times of these runs: by push, by movement of their samples, or by scrape."""
+
+    def pushes(row: AnswerRow) -> set[float]:
+        """None from a group of the same name that another workload pushed."""
+        return {value for _, value in row.points} if row.value == unclear[row.labels["run_id"]]["pushed"] else set()
+
     pushed = [run_id for run_id, marks in unclear.items() if "pushed" in marks]
     still = [run_id for run_id, marks in unclear.items() if "still" in marks and run_id not in pushed]
     scraped = [run_id for run_id in unclear if run_id not in {*pushed, *still}]
     return {
         **_times_of(scraped, lambda: scope.samples(contract.RUN_INFO, scraped), lambda row: [time for time, _ in row.points]),
         **_times_of(still, lambda: scope.samples(contract.SAMPLES, still), _movements),
-        **_times_of(pushed, lambda: scope.samples("push_time_seconds", pushed, loose=True), lambda row: _pushes(row, unclear)),
+        **_times_of(pushed, lambda: scope.samples("push_time_seconds", pushed, loose=True), pushes),
     }
 
 
@@ -165,11 +170,6 @@ def _times_of(
 def _movements(row: AnswerRow) -> list[float]:
     changed = [later[0] for earlier, later in pairwise(row.points) if later[1] != earlier[1]]
     return [row.points[0][0], *changed]
-
-
-def _pushes(row: AnswerRow, marks: Mapping[str, Marks]) -> set[float]:
-    """Times of pushes; none from a group of the same name that another workload pushed."""
-    return {value for _, value in row.points} if row.value == marks[row.labels["run_id"]]["pushed"] else set()
 
 
 def _report_times(series: list[list[float]]) -> ReportTimes:

@@ -30,11 +30,10 @@ MOST_VALUES = 3
 def new_runs(scope: Scope) -> NewRuns:
     """Runs that ended in a scope, discovered and measured; TelemetryError as the client raises it."""
     marks, pods, going = discovery.seen(scope)
-    return reporting_runs(scope, marks) + labelled_runs(scope, pods, going)
+    return _reporting_runs(scope, marks) + labelled_runs(scope, pods, going)
 
 
-def reporting_runs(scope: Scope, seen: Mapping[str, Marks]) -> NewRuns:
-    """Those of the runs that report themselves."""
+def _reporting_runs(scope: Scope, seen: Mapping[str, Marks]) -> NewRuns:
     marks_of, going = discovery.new(seen, scope), discovery.running(seen, scope.until)
     if not marks_of:
         return NewRuns(open_ids=tuple(going))

@@ -45,7 +45,6 @@ class Lifetime:
         working_since: unix seconds; its containers may have started long after it, once their images were fetched.
         there_at: unix seconds at which its containers still existed.
         phases: "Succeeded" or "Failed".
-        oom_killed: containers that ran out of memory.
         cpus: what each container requested.
         reused: several pods had the name one after the other, as those of a StatefulSet do.
         gateway: it passes on the metrics of jobs elsewhere (Pushgateway, node_exporter): its own lifetime and usage are no run's.
@@ -97,7 +96,6 @@ def sizes(scope: Scope, labellings: Sequence[Labelling], jobs: Collection[Job]) 
 
 
 def job_of(labels: Mapping[str, str]) -> Job:
-    """The job that a series' labels name as owner."""
     return labels.get("namespace", ""), labels.get("owner_name", "")
 
 

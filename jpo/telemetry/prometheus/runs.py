@@ -101,19 +101,17 @@ def finished_runs(
 ) -> Finished:
     """The runs of a workload that ended in (watermark, until] and started after `since`.
 
-    Args:
-        since: unix seconds; runs that started earlier would be measured in part and are skipped.
-        until: now, unix seconds.
+    They come oldest first, with time series of the newest of them (time_series.NEWEST_RUNS). When the server warned that its
+    answer is partial, there are no runs, `complete` is False and `watermark` None: the next reading must ask for them again. A
+    reading of several chunks that fails halfway, e.g. because time is up, returns the complete ones, with their watermark,
+    and says in `unread` why; the next one continues there. One request when nothing is new, and one for `late`.
+
+    Args: times are unix seconds.
+        since: runs that started earlier would be measured in part and are skipped.
+        until: now.
         watermark: what the last complete reading returned, or None at first contact.
-        names: what metrics and labels are called at this site.
         late: take these runs, too, whenever they ended. Asked where the watermark is later than its beginning: what lies behind
             the watermark is read anyway.
-
-    Returns:
-        Runs oldest first, and time series of the newest of them (time_series.NEWEST_RUNS). When the server warned that its answer
-        is partial, there are no runs, `complete` is False and `watermark` None: the next reading must ask for them again. A
-        reading of several chunks that fails halfway, e.g. because time is up, returns the complete ones, with their watermark,
-        and says in `unread` why; the next one continues there. One request when nothing is new, and one for `late`.
 
     Raises TelemetryError: JPO-E101 to JPO-E109; not even the first chunk could be read.
     """

@@ -88,7 +88,9 @@ def _run_points(run: MeasuredRun, rows: Sequence[AnswerRow], quantity: str, fact
     """One time series for a run from those of its pods: its trainer's, or all of its GPUs'."""
     series: dict[Pod, list[list[Point]]] = defaultdict(list)
     for row in rows:
-        pod = _pod(run, row)
+        names = row.labels.get("namespace", ""), row.labels.get("pod", "")
+        # Pods of a run that does not report its namespace have none.
+        pod = next((pod for pod in (Pod(*names), Pod("", names[1])) if pod in run.pods), None)
         if pod and (quantity == "gpu_utilisation" or run.container in (None, row.labels.get("container"))):
             points = _points(row, quantity, factor)
             if kept := _within(points, run, min(_interval(points), MARGIN_SECONDS)):
@@ -98,12 +100,6 @@ def _run_points(run: MeasuredRun, rows: Sequence[AnswerRow], quantity: str, fact
     if len(series) < len(run.pods):
         return []
     return _over_pods([_merged(of_pod) for of_pod in series.values()], OVER_PODS[quantity])
-
-
-def _pod(run: MeasuredRun, row: AnswerRow) -> Pod | None:
-    """The pod of a run that a series belongs to; pods of a run that does not report its namespace have none."""
-    name, namespace = row.labels.get("pod", ""), row.labels.get("namespace", "")
-    return next((pod for pod in (Pod(namespace, name), Pod("", name)) if pod in run.pods), None)
 
 
 def _own(scope: Scope, quantity: str, role: str, factor: float, runs: Mapping[str, MeasuredRun]) -> dict[str, list[Point]]:

@@ -31,7 +31,6 @@ class LabelledPod:
 
     Attributes:
         labels: all that its labels and annotations say, by their names in Prometheus.
-        container: the trainer's, if it is known.
         started_at: unix seconds at which its trainer began to work; None: not observed.
         ended_at: unix seconds; None: it goes on, or may.
         end_seen: kube-state-metrics reported how it ended; else it was only last seen at `ended_at`.

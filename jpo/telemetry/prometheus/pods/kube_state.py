@@ -44,16 +44,15 @@ WHOLE = ("annotations",)
 
 @dataclass(slots=True)
 class PodLife:
-    """Life of one pod; what was not observed is None or empty.
+    """Life of one pod; what was not observed is None or empty. Times are unix seconds.
 
     Attributes:
-        created_at, started_at: unix seconds; between them it was pending, maybe for hours, until a node took it.
-        completed_at: unix seconds at which its last container ended.
+        created_at, started_at: between them it was pending, maybe for hours, until a node took it.
+        completed_at: of its last container.
         phases, failed_for: "Succeeded" or "Failed"; "Evicted" and the like.
         live: it is pending or running now.
         terminated, just_terminated: by container, why it ended, each time that it did, and now: one that was started again has
             not just ended. Init containers are not among them.
-        restarted: containers that were started again.
         requests: by container and resource, as kube-state-metrics names it: cpu (cores), memory (bytes), nvidia_com_gpu.
         owner: kind and name of what made it.
         annotations: by their names in Prometheus.

@@ -34,7 +34,6 @@ def is_of(identity: Identity, labels: Mapping[str, str], names: Names) -> bool:
 
 
 def run_id(labels: Mapping[str, str], names: Names) -> str | None:
-    """The run id that a pod's labels say, if any."""
     return labels.get(names.pod_label("run_id")) or None
 
 

@@ -12,14 +12,9 @@ from jpo.telemetry.prometheus.discovery import RunBounds
 
 @dataclass(frozen=True, slots=True)
 class NewRuns:
-    """Runs that a scope brought.
+    """Runs that a scope brought: new ones, and the bounds of all that are `over`, skipped ones included.
 
-    Attributes:
-        runs: those that ended since the watermark.
-        over: bounds of all runs that are over, skipped ones included.
-        undecided: last reports (unix seconds) of runs that may still be running.
-        open_ids: those runs, and the ones that surely are.
-        labellings: where the cluster has their pods.
+    `undecided`: last reports (unix seconds) of runs that may still be running; `open_ids`: those, and the ones that surely are.
     """
 
     runs: tuple[MeasuredRun, ...] = ()
@@ -30,5 +25,4 @@ class NewRuns:
     labellings: tuple[Labelling, ...] = ()
 
     def __add__(self, other: NewRuns) -> NewRuns:
-        """Both together."""
         return NewRuns(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(self)))

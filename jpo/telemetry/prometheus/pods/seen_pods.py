@@ -31,8 +31,7 @@ def asked(scope: Scope, span: str) -> dict[str, str]:
     """
     if scope.run_ids:
         return {}
-    labelled, alike = _labelled(scope), same_pod(scope)
-    seen = f"last_over_time({labelled}{span})"
+    alike, seen = same_pod(scope), f"last_over_time({_labelled(scope)}{span})"
     if math.isfinite(scope.mark):
         # Those that were seen to be complete then: one sample of each pod of the cluster, not a window of them.
         completed = f"{scope.names.metric('pod_completion_time_seconds')} offset {max(1, int(scope.until - scope.mark))}s"
@@ -43,13 +42,11 @@ def asked(scope: Scope, span: str) -> dict[str, str]:
 
 
 def going(scope: Scope) -> str:
-    """The query for the workload's pods that are pending or running now."""
     live = f"{scope.names.metric('pod_phase')}{{{LIVE}}} == 1"
     return f"{_labelled(scope)} and {same_pod(scope)} ({live})"
 
 
 def all_of(scope: Scope) -> str:
-    """The query for all pods of the workload in the scope."""
     return f"last_over_time({_labelled(scope)}{queries.window(scope.begin, scope.until)})"
 
 
@@ -69,7 +66,6 @@ def pods_of(rows: Iterable[tuple[str, Mapping[str, str]]], scope: Scope, kinds: 
 
 
 def pod_id(labels: Mapping[str, str]) -> PodId:
-    """The pod that a series of kube-state-metrics is about."""
     return PodId(pod_of(labels), labels.get("uid", ""))
 
 
