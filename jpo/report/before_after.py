@@ -98,8 +98,8 @@ def _tables(change: WorkloadChange) -> Iterator[Block]:
     yield Table(columns, tuple(rows), "quantities")
     yield MEANS if change.lines else ""
     if any(line.basis == "forecast" for line in (*change.lines, *change.since_last)):
-        said = "what JPO forecast for the values before its first change, since too few runs had them"
-        yield Note("", f"forecast: {said}; the forecast is of one run, so its intervals are wide")
+        said = "JPO's forecast for the values before its first change, because too few runs had them"
+        yield Note("", f"forecast: {said}; it is for one run, so its intervals are wide")
 
 
 def before(line: BeforeAfter) -> Cell:
