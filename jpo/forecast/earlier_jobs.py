@@ -78,10 +78,10 @@ def with_moves(candidates: Candidates, moves: Sequence[Moves]) -> Candidates:
     """Today's row, what spans the candidates, and behind that what other jobs ran: the same simulated jobs live there."""
     columns = candidates.values.T
     ends = [candidates.current, *(int(at) for column in columns for at in (column.argmin(), column.argmax()))]
-    return _of_values(candidates, np.concatenate([candidates.values[ends], *(values for values, _ in moves)]))
+    return _at_values(candidates, np.concatenate([candidates.values[ends], *(values for values, _ in moves)]))
 
 
-def _of_values(candidates: Candidates, values: Floats) -> Candidates:
+def _at_values(candidates: Candidates, values: Floats) -> Candidates:
     rows = len(values)
     return replace(candidates, values=values, current=0, admissible=np.ones(rows, dtype=np.bool_), log_rate=np.zeros(rows))
 
@@ -91,7 +91,7 @@ def likely_here(draws: Draws, ran: Candidates, moves: Sequence[Moves], number: i
     weights, start = [], len(ran.values) - sum(len(values) for values, _ in moves)
     for values, runs in moves:
         rows = np.arange(start, start + len(values))
-        weights.append(_explaining(at_rows(draws, rows), _of_values(ran, values), runs))
+        weights.append(_explaining(at_rows(draws, rows), _at_values(ran, values), runs))
         start += len(rows)
     likely = np.cumsum(mixture(np.array(weights)))
     drawn = np.searchsorted(likely, (np.arange(number) + 0.5) / number * likely[-1])

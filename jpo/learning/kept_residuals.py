@@ -66,11 +66,9 @@ def _brought_up(
     if not changed:
         return residuals, digests
     whole = {str(each): _whole(store, each, workloads[each]) for each in changed[:MOST_NEW]}
-    new = [part for several in whole.values() if (part := residuals_of_runs(several)) is not None]
     old = None if residuals is None else _without(residuals, set(whole))
-    parts = [*([old] if old is not None else []), *new]
     current = {**digests, **{name: [_digest(run) for run in several] for name, several in whole.items()}}
-    return joined(parts) if parts else None, current
+    return joined([old, *map(residuals_of_runs, whole.values())]), current
 
 
 def _whole(store: Store, identity: Identity, newest: Sequence[Run]) -> Sequence[Run]:
