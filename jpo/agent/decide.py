@@ -38,9 +38,8 @@ BEST = "the best that is likely to be better"
 def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decision:
     """Decision on the next configuration: an admissible row; today's while nothing is known.
 
-    Args:
-        policy: decides if it was released for this `explore` and the context, or the user named it; None = the belief rule.
-        runs_finished: finished runs of this workload; without one that ended well the answer is keep.
+    `policy`: decides if it was released for this `explore` and the context, or the user named it; None = the belief rule. Without
+    a run that ended well the answer is keep.
     """
     candidates, explore = problem.candidates, problem.boldness.explore
     if problem.belief.duration_seconds is None:

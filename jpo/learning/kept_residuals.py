@@ -39,9 +39,8 @@ Digests = Mapping[str, Sequence[str]]
 def residuals_here(store: Store, identity: Identity, runs: Sequence[Run], *, learn: bool) -> Residuals | None:
     """Residuals of all jobs of this installation but this workload; None where there are none.
 
-    Args:
-        runs: newest ones of all workloads, oldest first; of a long history the older ones may be missing.
-        learn: work out what is new, and save it.
+    `runs`: newest ones of all workloads, oldest first; of a long history the older ones may be missing. `learn`: work out what is
+    new, and save it.
     """
     saved = store.load_agent(RESIDUALS)
     residuals, digests = _read(saved[0]) if saved else (None, {})

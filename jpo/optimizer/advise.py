@@ -74,9 +74,7 @@ class Advice:
 def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) -> Advice:
     """Advice on the next configuration.
 
-    Args:
-        known: the workload's runs, those of other workloads, what followed suggestions, and what is untried or may be undone.
-        policy: the trained agent; None, or not released for this `explore`: the belief rule chooses.
+    `policy`: the trained agent; None, or not released for this `explore`: the belief rule chooses.
 
     Raises NothingAdmissible: JPO-E402, no configuration is expected to keep the SLA.
     """
