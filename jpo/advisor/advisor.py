@@ -117,10 +117,9 @@ class Advisor:
         metric: a metric of the caller's own in `Outcome.metrics`: {"name": "f1", "direction": "max"}, with the value of a perfect
             model as "best" where that is not 1.
         quality: by what models are judged: "val_loss", "val_accuracy" or the name of `metric`; None: the first that runs measure.
-        goal: "recurring", where what all runs cost counts, or "search", where the best model of them does; None: "search" where
+        goal: "recurring", where what all runs cost counts, or "search", where the best model of them does; None: see `goal_of`.
         prior: what is believed before the first run, from candidates, seed and the runs of other workloads; for comparisons.
             None: simulated jobs, see `prior_of`.
-        prior: what is believed before the first run, from candidates, seed and the runs of other workloads; for comparisons.
 
     Raises:
         UsageError: JPO-E720 for a space, configuration, history or other argument that cannot be used.
@@ -218,7 +217,9 @@ class Advisor:
         )
         elsewhere = (run for run in self._evidence[-BUDGET_RUNS:] if not same(run.parameters, self._current))
         followed_up = tuple((run, self._current) for run in elsewhere)  # keeping today's explores nothing, even if it fails
-        known = Known(self._evidence, followed_up=followed_up, residuals=self._earlier_residuals())
+        if self._policy is not None and self._residuals[0] != len(self._others):
+            self._residuals = len(self._others), residuals_of_workloads(self._others)
+        known = Known(self._evidence, followed_up=followed_up, residuals=self._residuals[1])
         decision, forecast = advise_among(candidates, belief, request, known, self._policy)
         if explore != "off" and (other := self._instead(decision.choice, candidates, belief)) is not None:
             values = ", ".join(f"{name} = {value}" for name, value in self._meaning(decision.choice, candidates).items())
@@ -274,12 +275,6 @@ class Advisor:
     @property
     def _qualities(self) -> tuple[Quality, ...]:
         return (*QUALITIES, own_quality(*self._metric, self._evidence)) if self._metric else QUALITIES
-
-    def _earlier_residuals(self) -> Residuals | None:
-        """What the other workloads of the history did that simulated jobs do not; worked out when there are more of them."""
-        if self._policy is not None and self._residuals[0] != len(self._others):
-            self._residuals = len(self._others), residuals_of_workloads(self._others)
-        return self._residuals[1]
 
     def _instead(self, choice: int, candidates: Candidates, belief: Belief) -> int | None:
         """What to run rather than a choice that keeps failing; None where it does not, or everything else does as well."""

@@ -43,21 +43,17 @@ def identity_of(workload: object) -> Identity:
     if isinstance(workload, Identity):
         return workload
     if isinstance(workload, Mapping):
-        return _named(workload)
+        named = {part: name for part, name in workload.items() if not (part == "hardware" and name is None)}
+        needed = {"dataset", "model", "framework"}
+        if not needed <= set(named) <= {*needed, "hardware"} or not all(isinstance(v, str) and v.strip() for v in named.values()):
+            remedy = "give dataset, model and framework by name, and hardware where it is known"
+            raise UsageError("workload", f"is {dict(workload)!r:.120}", remedy, code="JPO-E720")
+        return Identity(**named)
     name = "this workload" if workload is None else workload
     if not isinstance(name, str) or not name.strip():
         raise UsageError("workload", f"is {workload!r:.80}", "give a name, a mapping or an Identity", code="JPO-E720")
     parts = name.split("/")
     return Identity(*parts) if len(parts) == 3 and all(part.strip() for part in parts) else Identity(name, name, name)
-
-
-def _named(workload: Mapping[object, object]) -> Identity:
-    parts = {part: name for part, name in workload.items() if not (part == "hardware" and name is None)}
-    needed = {"dataset", "model", "framework"}
-    if not needed <= set(parts) <= {*needed, "hardware"} or not all(isinstance(v, str) and v.strip() for v in parts.values()):
-        remedy = "give dataset, model and framework by name, and hardware where it is known"
-        raise UsageError("workload", f"is {dict(workload)!r:.120}", remedy, code="JPO-E720")
-    return Identity(**parts)  # type: ignore[arg-type]
 
 
 def whole_number(name: str, given: object, *, at_least: int = 0) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from jpo.advisor.advisor import Advisor
@@ -67,12 +67,8 @@ def _middle(space: Space) -> Configuration:
     """The middle of each range, and the first of each list; of listed configurations the first."""
     if not isinstance(space, Mapping):
         return space[0]
-    return {name: _middle_of(choices) for name, choices in space.items()}
-
-
-def _middle_of(choices: Range | Sequence[object]) -> object:
-    steps = choices.steps() if isinstance(choices, Range) else choices
-    return steps[len(steps) // 2 if isinstance(choices, Range) else 0]
+    middles = {name: (steps := choices.steps())[len(steps) // 2] for name, choices in space.items() if isinstance(choices, Range)}
+    return {name: middles[name] if isinstance(choices, Range) else choices[0] for name, choices in space.items()}
 
 
 def _outcome(answer: object, seconds: float) -> Outcome:

@@ -69,10 +69,7 @@ def acquisition_values(
 ) -> AcquisitionValues:
     """Acquisition values of every candidate under the belief.
 
-    Args:
-        objective: shape (J, K), see `log_objective`.
-        today: the same against today's configuration, see `log_ratios`.
-        interval_factor: the calibration watch's factor, at least 1, by which risks are judged more carefully.
+    `objective`: shape (J, K), see `log_objective`; `today`: see `log_ratios`; `interval_factor`: see `chance_of_harm`.
 
     The score is E[C_k] - H E[max(C_incumbent - C_k, 0)] + WORTH, all but the first term for untried k only: what the next run
     costs, less what the H runs after it would save if it turned out better.

@@ -124,9 +124,8 @@ def compared_costs(
     That is the geometric mean of their newest REFERENCES runs before it: one run's luck would count in every comparison. A run
     that did not end well counts FAILURE_CHARGE, or what it took if that is more.
 
-    Args:
-        followed_up: see `reference_values`; `runs`: all of this workload, oldest first.
-        log_rate: natural log of the price per hour of a run's configuration, against any one.
+    `followed_up`: see `reference_values`; `runs`: all of this workload, oldest first; `log_rate`: natural log of the price per
+    hour of a run's configuration, against any one.
     """
     compared: list[tuple[Run, list[Floats]]] = []
     ends = [run.ended_at for run in runs]
@@ -144,18 +143,13 @@ def compared_costs(
     logs = iter(objective(np.stack(vectors), preference).tolist() if vectors else ())
     costs: list[tuple[float, int]] = []
     for run, some in compared:
-        cost = _geometric_mean(list(islice(logs, len(some))))
+        finite = [log for log in islice(logs, len(some)) if not math.isnan(log)]
+        cost = math.exp(min(sum(finite) / len(finite), 50.0)) if finite else math.nan  # beyond e^50 more is not worse
         if not run.ended_well:
             cost = max(FAILURE_CHARGE, 0.0 if math.isnan(cost) else cost)
         if not math.isnan(cost):
             costs.append((cost, sum(end > run.ended_at for end in ends)))
     return tuple(costs)
-
-
-def _geometric_mean(logs: Sequence[float]) -> float:
-    """NaN where nothing was measured; beyond e^50 more is not worse."""
-    finite = [log for log in logs if not math.isnan(log)]
-    return math.exp(min(sum(finite) / len(finite), 50.0)) if finite else math.nan
 
 
 def budget_left(relative: Sequence[float], budget: float = BUDGET) -> float:

@@ -32,7 +32,6 @@ from jpo.records import Bools, Decision, Note, PolicyName, RuleApplied
 
 Pick = Callable[[Bools], int]
 
-
 BEST = "the best that is likely to be better"
 """Rule that chooses, where no trial may gain more."""
 
@@ -40,16 +39,17 @@ BEST = "the best that is likely to be better"
 def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decision:
     """Decision on the next configuration: an admissible row; today's while nothing is known.
 
-    Args:
-        policy: decides if it was released for this `explore` and the context, or the user named it; None = the belief rule.
-        runs_finished: finished runs of this workload; without one that ended well the answer is keep.
+    `policy`: decides if it was released for this `explore` and the context, or the user named it; None = the belief rule. Without
+    a run that ended well the answer is keep.
     """
     candidates, explore = problem.candidates, problem.boldness.explore
     if problem.belief.duration_seconds is None:
         return Decision(candidates.current, None, "no evidence", (reasons.without_evidence(runs_finished),))
     if problem.search is not None:
         return in_search(problem, problem.search)
-    if (back := gone_back_to(problem)) is not None:
+    if problem.comparison.leaves_today and problem.comparison.ways_back.any():
+        # whatever `explore` says: it was run, and what today's values save when they end well is no reason to fail again
+        back = least(problem.acquisition.expected, problem.comparison.ways_back)
         notes = reasons.decision_reasons(problem, back, back, by="belief")
         return Decision(back, min(1 - float(problem.belief.p_fail[back]), MOST), "belief", notes, "return")
     if explore != "off" and in_failure(problem):
@@ -128,17 +128,6 @@ def _confidence(problem: Problem, choice: int) -> float:
     may_run = problem.open_rows & problem.belief.tried if problem.boldness.explore == "off" else problem.open_rows
     others, factor = may_run & (np.arange(len(may_run)) != choice), comparison.calibration.interval_factor
     return p_nothing_better(problem.belief, comparison.against_today, others, interval_factor=factor)
-
-
-def gone_back_to(problem: Problem) -> int | None:
-    """The best row that ends well, where today's values fail more often than chance would have it; None: they do not, or there is
-    no such row within one step.
-
-    Whatever `explore` says: it was run, and what today's values save when they end well is no reason to fail again.
-    """
-    if not (problem.comparison.leaves_today and problem.comparison.ways_back.any()):
-        return None
-    return least(problem.acquisition.expected, problem.comparison.ways_back)
 
 
 def in_failure(problem: Problem) -> bool:

@@ -10,13 +10,7 @@ MOST = 60.0
 
 
 def horizon(runs_done: int, runs_left: int | None, *, nightly: bool = False) -> float:
-    """Further runs which a better configuration is taken to serve: no more than follow.
-
-    Args:
-        runs_done: finished runs; equal ones at the beginning count as one.
-        runs_left: runs that follow the next one, at least 0; None = not known.
-        nightly: it is a pipeline's job, which has no last run.
-    """
+    """Further runs which a better configuration is taken to serve: no more than follow. See `Context` for the arguments."""
     if runs_left is None:
         return UNTOLD if nightly else min(max(LEAST, runs_done), UNTOLD)
     return min(FIRST if runs_done <= FIRST_RUNS else MOST, runs_left)

@@ -46,9 +46,7 @@ def out_of_failure(problem: Problem, choice: int) -> tuple[Note, ...]:
 def decision_reasons(problem: Problem, choice: int, favourite: int, *, by: str) -> tuple[Note, ...]:
     """Reasons for a choice that was made with evidence.
 
-    Args:
-        favourite: where today's values are kept, what would have been chosen, were nothing too risky.
-        by: the policy, "belief" for the belief rule.
+    `favourite`: where today's values are kept, what would have been chosen, were nothing too risky. `by`: policy, or "belief".
     """
     return (
         *_failing(problem),

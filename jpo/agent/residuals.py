@@ -10,7 +10,7 @@ Processes for Machine Learning", 2006, section 2.7, and Gelman et al., "Bayesian
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from statistics import fmean
 
@@ -106,8 +106,13 @@ def residuals_of_job(name: str, candidates: Candidates, prior: Belief, runs: Seq
     return Residuals((name,), job, coordinates(candidates)[rows], taken - expected[rows], sd[rows], failed, chance[rows])
 
 
-def joined(parts: Sequence[Residuals]) -> Residuals:
-    """Residuals of several jobs as one record, the newest MOST configurations; the parts come oldest first."""
+def joined(several: Iterable[Residuals | None]) -> Residuals | None:
+    """Residuals of several jobs as one record, the newest MOST configurations; the parts come oldest first. None where none says
+    anything.
+    """
+    parts = [part for part in several if part is not None]
+    if not parts:
+        return None
     names = tuple(dict.fromkeys(name for part in parts for name in part.workloads))
     jobs = [np.array([names.index(name) for name in part.workloads], dtype=np.int64)[part.job] for part in parts]
     columns = [f.name for f in fields(Residuals) if f.name not in ("workloads", "job")]

@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from jpo.cost.price import rented
 from jpo.learning.backlog import not_learnt
 from jpo.learning.kept_residuals import residuals_here
 from jpo.learning.serving import LEARNING, policy_for, with_learning_noted
 from jpo.optimizer import candidates
 from jpo.optimizer.advise import advise
 from jpo.optimizer.installation import lesson
-from jpo.optimizer.suggestion import instances_of, suggestion_of
+from jpo.optimizer.suggestion import suggestion_of
 from jpo.project.collect import collect, with_file_noted, with_notes
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import in_context, queue_of
@@ -78,7 +79,8 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         suggestion = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
         suggestion, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
         diff = diff_of(proposal) if options.diff else None
-        instances = instances_of(suggestion, request.prices, now=options.now)
+        both, prices = (suggestion.values.current, suggestion.values.suggested), request.prices
+        instances = rented(both[0], prices, now=options.now), rented(both[1], prices, now=options.now)
         asked = () if options.offline else ((suggestion.values.suggested, suggestion.next),)
         end = next(iter(queue.ends(asked, now=options.now)), None)
         return Report(suggestion, path, written, known.track, diff, job.currency, job.workload.content, instances, end)

@@ -61,7 +61,9 @@ def _offers(region: str, families: Sequence[str], request_seconds: float, now: f
         raise UsageError("--region", "is empty", "write e.g. --region eu-central-1", code="JPO-E801")
     ec2, pricing = connection.client("ec2", region), connection.client("pricing", PRICE_LIST_REGION)
     today = datetime.fromtimestamp(now, UTC)
-    types = {kind["InstanceType"]: kind for kind in _kinds(ec2, families)}
+    wanted = [{"Name": "instance-type", "Values": [f"{family}.*" for family in families]}]
+    pages = ec2.get_paginator("describe_instance_types").paginate(Filters=wanted)
+    types = {kind["InstanceType"]: kind for page in pages for kind in page["InstanceTypes"]}
     on_demand = {name: _on_demand(pricing, name, region) for name in sorted(types)}
     priced = {name: price for name, price in on_demand.items() if price is not None}
     if not priced:
@@ -71,13 +73,6 @@ def _offers(region: str, families: Sequence[str], request_seconds: float, now: f
     instances = [_instance(types[name], price, spot.get(name), region, today) for name, price in priced.items()]
     instances.sort(key=lambda instance: (instance.family, instance.usd_per_hour, instance.instance))
     return Offers(tuple(instances), tuple(name for name, price in on_demand.items() if price is None))
-
-
-def _kinds(ec2: Any, families: Sequence[str]) -> list[dict[str, Any]]:
-    """The instance types of some families, as `DescribeInstanceTypes` describes them."""
-    wanted = [{"Name": "instance-type", "Values": [f"{family}.*" for family in families]}]
-    pages = ec2.get_paginator("describe_instance_types").paginate(Filters=wanted)
-    return [kind for page in pages for kind in page["InstanceTypes"]]
 
 
 def _on_demand(pricing: Any, instance: str, region: str) -> float | None:

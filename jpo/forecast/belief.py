@@ -75,7 +75,10 @@ def posterior(
         members = len(drawn.fails)
         p_fails = (1 - transferred_share) * p_fails + transferred_share * drawn.fails.mean(axis=0)
         weights = np.concatenate(((1 - transferred_share) * weights, np.full(members, transferred_share / members)))
-        parts = [_joined(part, surface) for part, surface in zip(parts, surfaces, strict=True)]
+        parts = [
+            AdjustedParticles(*(np.concatenate((getattr(part, f.name), getattr(surface, f.name))) for f in fields(part)))
+            for part, surface in zip(parts, surfaces, strict=True)
+        ]
         fails, share = np.concatenate((fails, drawn.fails)), max(share, transferred_share)
     seconds, losses, busy, rate = parts
     groups = (succeeded, failed, stopped)
@@ -136,11 +139,6 @@ def _transfer_probability(
     evidence = log_mean_exp(log_likelihood) - log_mean_exp(simulated)
     odds = evidence + math.log(max(transferred.trust, 1e-6) / max(1 - transferred.trust, 1e-6))
     return 1 / (1 + math.exp(-min(max(odds, -30.0), 30.0)))
-
-
-def _joined(simulated: AdjustedParticles, surfaces: AdjustedParticles) -> AdjustedParticles:
-    pairs = ((getattr(simulated, f.name), getattr(surfaces, f.name)) for f in fields(AdjustedParticles))
-    return AdjustedParticles(*(np.concatenate(pair) for pair in pairs))
 
 
 def _price(draws: Draws, candidates: Candidates, paid: Sequence[CandidateRun]) -> tuple[Floats, Measurements]:

@@ -17,7 +17,15 @@ import numpy as np
 from jpo.forecast.discrepancy import REACH
 from jpo.forecast.ensemble import VAGUE
 from jpo.forecast.evidence.duration import NOISE_RUNS
-from jpo.forecast.measurements import WIDEST, CandidateRun, Measurements, measurements_of, runs_at_candidates, within_reach
+from jpo.forecast.measurements import (
+    WIDEST,
+    CandidateRun,
+    Measurements,
+    logs_by_row,
+    measurements_of,
+    runs_at_candidates,
+    within_reach,
+)
 from jpo.records import HALF_WIDTH, Candidates, Floats, Run, RunStatus
 
 
@@ -141,10 +149,13 @@ def _band(
     doublings = np.array([points[parameter] for parameter in named]).reshape(len(named), candidates).T  # (K, F), F may be 0
     slopes = np.array(list(named.values())).reshape(len(named), 2)  # (F, 2)
     reach = np.array([REACH.get(parameter, 1.0) for parameter in named])
-    noise, freedom = _noise([(run.row, number) for run in candidate_runs if (number := value(run))], quantity.noise)
+    noise, freedom = _noise(logs_by_row(candidate_runs, value), quantity.noise)
     mean, deviation = _predict(measurements, doublings, slopes, reach, quantity.discrepancy, noise)
     half = _student_quantile(freedom) * deviation
-    return _back(np.stack((mean, mean - half, mean + half)), quantity.ratio)
+    within = np.clip(np.stack((mean, mean - half, mean + half)), -WIDEST, WIDEST)
+    if not quantity.ratio:
+        return np.asarray(np.exp(within))
+    return np.asarray(np.clip((1 / (1 + np.exp(-within)) - _EDGE) / (1 - 2 * _EDGE), 0, 1))
 
 
 def _predict(
@@ -172,11 +183,8 @@ def _predict(
     return line + centre + missing[:, 0] @ across, np.sqrt(variance * worse)
 
 
-def _noise(values: Sequence[tuple[int, float]], before: float) -> tuple[float, float]:
-    """Standard deviation of ln between equal runs, pooled over (row, value) with a prior, and its degrees of freedom."""
-    logs: dict[int, list[float]] = {}
-    for row, number in values:
-        logs.setdefault(row, []).append(math.log(number))
+def _noise(logs: Mapping[int, Sequence[float]], before: float) -> tuple[float, float]:
+    """Standard deviation of ln between equal runs, pooled over rows with a prior, and its degrees of freedom."""
     near = [within_reach(repeats) for repeats in logs.values()]
     apart = [log - middle for repeats in near for middle in [fmean(repeats)] for log in repeats]
     freedom = NOISE_RUNS + len(apart) - len(logs)
@@ -189,12 +197,6 @@ def _student_quantile(freedom: float) -> float:
     z = HALF_WIDTH
     terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
     return z + sum(term / freedom ** (power + 1) for power, term in enumerate(terms))
-
-
-def _back(logs: Floats, ratio: bool) -> Floats:
-    """The quantity of its logs, or the ratio of its log odds."""
-    within = np.clip(logs, -WIDEST, WIDEST)
-    return np.asarray(np.clip((1 / (1 + np.exp(-within)) - _EDGE) / (1 - 2 * _EDGE), 0, 1) if ratio else np.exp(within))
 
 
 def power_watts(candidates: Candidates, runs: Sequence[Run]) -> Floats:

@@ -124,6 +124,15 @@ def measurements_of(candidate_runs: Sequence[CandidateRun], value: Callable[[Can
     return Measurements(np.array(rows, dtype=np.int64), np.array(means, dtype=np.float64), np.array(counts, dtype=np.float64))
 
 
+def logs_by_row(runs: Sequence[CandidateRun], value: Callable[[CandidateRun], float | None]) -> dict[int, list[float]]:
+    """Natural logs of a quantity, by candidate; without runs where it is None or not positive (not measured)."""
+    logs: dict[int, list[float]] = {}
+    for run in runs:
+        if (number := value(run)) and number > 0:
+            logs.setdefault(run.row, []).append(math.log(number))
+    return logs
+
+
 def _mean(logs: Sequence[tuple[float, float]], total: float) -> float:
     """Mean of (log, count)."""
     if len(logs) == 1:  # most of a thousand configurations ran once

@@ -74,8 +74,7 @@ def reference_beyond(points: Floats) -> Floats:
     stays 0, and the hypervolume with it.
     """
     worst = points.max(axis=0)
-    reference: Floats = worst + 0.1 * np.abs(worst)
-    return reference
+    return np.asarray(worst + 0.1 * np.abs(worst))
 
 
 def spread(points: Floats, most: int) -> Ints:

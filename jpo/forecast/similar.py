@@ -38,10 +38,11 @@ def from_similar(identity: Identity, values: Parameters, others: Sequence[Run]) 
     by_workload: dict[Identity, list[tuple[float, float]]] = defaultdict(list)
     for run in others:
         if run.ended_well and run.outcome.duration_seconds and similarity(identity, run.identity):
-            ratio = _log_ratio(identity, values, run)
-            if ratio is not None:
-                log_seconds = math.log(run.outcome.duration_seconds) + ratio
-                by_workload[run.identity].append((log_seconds, _distance(values, run.parameters)))
+            log_ratio = _log_ratio(identity, values, run)
+            if log_ratio is not None:
+                ratios = [_of(values, run.parameters, name) for name in ("batch_size", "gpus", "cpus")]  # what changes speed
+                distance = sum(abs(math.log2(ratio)) for ratio in ratios if ratio)
+                by_workload[run.identity].append((math.log(run.outcome.duration_seconds) + log_ratio, distance))
     if not by_workload:
         return None
     best = max(similarity(identity, workload) for workload in by_workload)
@@ -116,12 +117,6 @@ def _of(values: Parameters, others: Parameters, name: str) -> float | None:
         return None
     value, other_value = values.get(name, 1.0), others.get(name, 1.0)
     return value / other_value if value > 0 and other_value > 0 else None
-
-
-def _distance(values: Parameters, others: Parameters) -> float:
-    """Distance of two configurations: doublings in the parameters that change speed."""
-    ratios = [_of(values, others, name) for name in ("batch_size", "gpus", "cpus")]
-    return sum(abs(math.log2(ratio)) for ratio in ratios if ratio)
 
 
 def _spread(logs: Sequence[float]) -> float:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jpo.records import Candidates, Draws, Floats, Run
+from jpo.records import Bools, Candidates, Draws, Floats, Run
 from jpo.records.runs import by_workload
 
 SHIPPED = Path(__file__).with_name("surfaces.json")
@@ -92,7 +92,7 @@ def transfer_surfaces(surfaces: Sequence[Surfaces], candidates: Candidates, seed
     varying = {name for name, column in zip(candidates.names, candidates.values.T, strict=True) if np.ptp(column) > 0}
     covering = [surface for surface in surfaces if varying <= set(surface.names) and set(surface.names) <= set(candidates.names)]
     groups = ([one for one in covering if one.names == names] for names in dict.fromkeys(one.names for one in covering))
-    several = [group for group in groups if sum(map(_jobs, group)) > 1]
+    several = [group for group in groups if sum(int(_timed(one).sum()) for one in group) > 1]
     if not several or not varying:
         return None
     chosen = max(several, key=_weight)
@@ -105,17 +105,20 @@ def transfer_surfaces(surfaces: Sequence[Surfaces], candidates: Candidates, seed
     nothing = np.zeros_like(time)
     draws = Draws(time, loss, nothing, nothing, np.zeros(time.shape, dtype=np.bool_))
     trust = sum(surface.trust * float(surface.weights.sum()) for surface in chosen) / _weight(chosen)
-    return TransferredSurfaces(draws, trust * _inside(points, chosen[0]), seed)
+    low, high = chosen[0].low, chosen[0].high
+    margin = 0.1 * (high - low)
+    inside = float(np.mean(((points >= low - margin) & (points <= high + margin)).all(axis=1)))
+    return TransferredSurfaces(draws, trust * inside, seed)
 
 
-def _jobs(surfaces: Surfaces) -> int:
-    """Number of jobs with a surface of the duration."""
-    return int(np.isfinite(surfaces.log_time).all(axis=1).sum())
+def _timed(surfaces: Surfaces) -> Bools:
+    """Which jobs have a surface of the duration, (T,)."""
+    return np.asarray(np.isfinite(surfaces.log_time).all(axis=1))
 
 
 def _weight(group: Sequence[Surfaces]) -> float:
     """How many jobs a group of surfaces is worth."""
-    return float(sum(surface.weights[np.isfinite(surface.log_time).all(axis=1)].sum() for surface in group))
+    return float(sum(surface.weights[_timed(surface)].sum() for surface in group))
 
 
 def _drawn(coefficients: Floats, weights: Floats, points: Floats, rng: np.random.Generator) -> Floats:
@@ -137,12 +140,6 @@ def _smooth(points: Floats, rng: np.random.Generator, features: int = 64) -> Flo
     frequencies = rng.normal(0, 1 / _LENGTH, (features, points.shape[1]))
     waves = np.sqrt(2 / features) * np.cos(frequencies @ points.T + rng.uniform(0, 2 * np.pi, (features, 1)))
     return np.asarray(rng.standard_normal((MEMBERS, features)) @ waves)
-
-
-def _inside(points: Floats, surfaces: Surfaces) -> float:
-    """Share of the points within the recorded ranges, each extended by a tenth."""
-    margin = 0.1 * (surfaces.high - surfaces.low)
-    return float(np.mean(((points >= surfaces.low - margin) & (points <= surfaces.high + margin)).all(axis=1)))
 
 
 def fit_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:

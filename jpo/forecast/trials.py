@@ -168,7 +168,9 @@ def full_runs(
     whole = rng.random((jobs, 1)) < NOT_CUT
     partial = rng.random((jobs, 1))  # cost of a last, smaller step relative to a whole one
     share = EVALUATION * np.exp(EVALUATION_SPREAD * rng.standard_normal((jobs, 1)))
-    samples, fractions = _samples(trials), np.array([trial.fraction for trial in trials])
+    counts = [trial.samples / trial.fraction for trial in trials if trial.samples]  # in the full data
+    samples = float(median(counts)) if counts else None
+    fractions = np.array([trial.fraction for trial in trials])
     step = np.exp(log_step[:, : len(trials)])
     training = _steps(ran, fractions, samples, partial) * step  # (J, trials)
     evaluation = share * _steps(ran, np.ones(len(trials)), samples, partial) * step * np.where(whole, 1.0, fractions)
@@ -180,17 +182,13 @@ def full_runs(
     steps_of_full_run = _steps(asked, np.ones(len(asked)), samples, partial) * (1 + share)
     log_epoch = level[:, None] + np.log(steps_of_full_run) + log_step[:, len(trials) :]  # (J, asked)
     around = float(np.mean([trial.around_seconds for trial in trials])) * np.exp(START_ERROR * rng.standard_normal((KEPT, 1)))
-    return [
-        _one_run(log_epoch[kept, i][:, None], values["epochs"], around, math.hypot(error, _beyond(trials, ran, values)))
-        for i, values in enumerate(asked)
-    ]
-
-
-def _one_run(log_epoch: Floats, epochs: float, around: Floats, sigma: float) -> Interval:
-    """The interval of one run over particles and noise, around the median, which a few extreme particles hardly change."""
-    seconds = around + epochs * np.exp(log_epoch + sigma * NODES)  # (particles, nodes)
-    low, middle, high = np.quantile(seconds, (0.05, 0.5, 0.95))
-    return Interval(float(middle), float(low), float(high))
+    intervals = []
+    for i, values in enumerate(asked):
+        sigma = math.hypot(error, _beyond(trials, ran, values))
+        seconds = around + values["epochs"] * np.exp(log_epoch[kept, i][:, None] + sigma * NODES)  # (particles, nodes)
+        low, middle, high = np.quantile(seconds, (0.05, 0.5, 0.95))  # a few extreme particles hardly change the median
+        intervals.append(Interval(float(middle), float(low), float(high)))
+    return intervals
 
 
 def _evaluation_mismatch(trials: Sequence[Trial], shares: Floats) -> Floats:
@@ -220,12 +218,6 @@ def _steps(rows: Sequence[Parameters], fractions: Floats, samples: float | None,
     exact = fractions * (samples or 1.0) / np.array([row.get("batch_size", 1.0) for row in rows])
     rest = np.ceil(exact - 1e-9) - exact if samples else np.zeros_like(exact)
     return np.asarray(exact + partial * rest)
-
-
-def _samples(trials: Sequence[Trial]) -> float | None:
-    """Number of training samples in the full data."""
-    counts = [trial.samples / trial.fraction for trial in trials if trial.samples]
-    return float(median(counts)) if counts else None
 
 
 def _beyond(trials: Sequence[Trial], ran: Sequence[Parameters], values: Parameters) -> float:

@@ -64,7 +64,9 @@ def author_of(environ: Mapping[str, str]) -> dict[str, str]:
         said["url"] = f"{server}/{said['repository']}/actions/runs/{said['run']}"
     python = ".".join(map(str, sys.version_info[:3]))
     process = {"user": _user(), "host": os.uname().nodename, "jpo": __version__, "python": python}
-    return {"where": where, **process, **{name: clean for name, text in said.items() if (clean := _clean(text))}}
+    lines = {name: "".join(filter(str.isprintable, text)) for name, text in said.items()}
+    safe = {name: re.sub(r"//[^/]*@", "//", line)[:LONGEST] for name, line in lines.items()}  # some put a password into a URL
+    return {"where": where, **process, **{name: text for name, text in safe.items() if text}}
 
 
 def _system(environ: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
@@ -76,12 +78,6 @@ def _system(environ: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
     if environ.get("JENKINS_URL"):
         return "jenkins", JENKINS
     return ("ci" if environ.get("CI") in TRUE else "local"), {}
-
-
-def _clean(text: str) -> str:
-    """One short printable line; a URL without the user and password that some servers put into it."""
-    printable = "".join(character for character in text if character.isprintable())
-    return re.sub(r"//[^/]*@", "//", printable)[:LONGEST]
 
 
 def _user() -> str:

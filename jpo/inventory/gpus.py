@@ -49,10 +49,9 @@ class Gpu:
     uuid: str = ""
 
 
-def gpus_here(environ: Mapping[str, str], *, program: str = "nvidia-smi", timeout_seconds: float = 5.0) -> tuple[Gpu, ...]:
+def gpus_here(environ: Mapping[str, str], *, program: str = "nvidia-smi") -> tuple[Gpu, ...]:
     """GPUs that a process with these environment variables could use now; none also where that is unknown."""
-    gpus, _ = detect_gpus(environ, program=program, timeout_seconds=timeout_seconds)
-    return gpus or ()
+    return detect_gpus(environ, program=program)[0] or ()
 
 
 def detect_gpus(

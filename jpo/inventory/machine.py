@@ -44,9 +44,7 @@ def machine_here(
     proc: Path = Path("/proc"),
     cgroup: Path = Path("/sys/fs/cgroup"),
     dev: Path = Path("/dev"),
-    program: str = "nvidia-smi",
-    timeout_seconds: float = 5.0,
 ) -> Machine:
-    """The machine as it is now; see `detect_gpus` for the arguments that concern GPUs."""
-    gpus, why = detect_gpus(environ, program=program, timeout_seconds=timeout_seconds, dev=dev)
+    """The machine as it is now."""
+    gpus, why = detect_gpus(environ, dev=dev)
     return Machine(gpus, why, *cpus_here(proc, cgroup), *memory_here(proc, cgroup))

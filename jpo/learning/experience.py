@@ -108,8 +108,7 @@ def problem_after(known: Known, prior: Prior, candidates: Candidates, request: R
 
     Runs of other workloads are left out: which of them were on record then is not known.
     """
-    surrogate = after_runs(prior, candidates, known.runs, request)
-    return problem_despite_sla(surrogate, request, known)
+    return problem_despite_sla(after_runs(prior, candidates, known.runs, request), request, known)
 
 
 def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, request: Request) -> list[Floats]:

@@ -102,9 +102,8 @@ def shortlist(point: DecisionPoint, choose: Choose, rng: np.random.Generator) ->
 
 def cost_of(point: DecisionPoint, row: int, choose: Choose) -> float:
     """Cost of running a row now, of the runs that follow, and of what is known best then, in runs of the optimum."""
-    job = point.job.copy()
+    job, now = point.job.copy(), point
     played, runs = len(job.runs), min(AHEAD, job.script.runs - len(job.runs))
-    now = point
     for _ in range(runs):
         now = step(job, now, row if len(job.runs) == played else choose(now))
     to_come = job.script.runs - len(job.runs)

@@ -131,12 +131,8 @@ def new_job(
 ) -> Job:
     """Draw a job which today's configuration can do, its candidates, what its user wants, and what happens to it.
 
-    Args:
-        domain: one of DOMAINS; None draws a setting of `explore` and a scenario.
-        preference: None draws one.
-        installation: on which it runs.
-        residuals: of the jobs that ran there before.
-        like_residuals: the job differs from what the simulator thinks as those did.
+    `domain`: one of DOMAINS; None draws a setting of `explore` and a scenario. `preference`: None draws one. `residuals`: of the
+    jobs that ran on the installation before; `like_residuals`: the job differs from what the simulator thinks as those did.
     """
     candidates, truth = _true_job(installation, rng, residuals if like_residuals else None)
     drawn = random_preference(rng)
@@ -177,8 +173,7 @@ def earlier_jobs(installation: Installation, jobs: int, rng: np.random.Generator
         runs = [_run(simulate_run(truth, 0, int(row), rng), candidates, int(row), at) for at, row in enumerate(rows)]
         reference = _run(simulate_run(truth, 0, candidates.current, rng), candidates, candidates.current, len(rows))
         parts.append(residuals_of_job(str(number), candidates, prior, [reference, *runs]))
-    known = [part for part in parts if part is not None]
-    return joined(known) if known else None
+    return joined(parts)
 
 
 def _true_job(installation: Installation, rng: np.random.Generator, like: Residuals | None = None) -> tuple[Candidates, Draws]:

@@ -39,9 +39,8 @@ Digests = Mapping[str, Sequence[str]]
 def residuals_here(store: Store, identity: Identity, runs: Sequence[Run], *, learn: bool) -> Residuals | None:
     """Residuals of all jobs of this installation but this workload; None where there are none.
 
-    Args:
-        runs: newest ones of all workloads, oldest first; of a long history the older ones may be missing.
-        learn: work out what is new, and save it.
+    `runs`: newest ones of all workloads, oldest first; of a long history the older ones may be missing. `learn`: work out what is
+    new, and save it.
     """
     saved = store.load_agent(RESIDUALS)
     residuals, digests = _read(saved[0]) if saved else (None, {})
@@ -66,11 +65,9 @@ def _brought_up(
     if not changed:
         return residuals, digests
     whole = {str(each): _whole(store, each, workloads[each]) for each in changed[:MOST_NEW]}
-    new = [part for several in whole.values() if (part := residuals_of_runs(several)) is not None]
     old = None if residuals is None else _without(residuals, set(whole))
-    parts = [*([old] if old is not None else []), *new]
     current = {**digests, **{name: [_digest(run) for run in several] for name, several in whole.items()}}
-    return joined(parts) if parts else None, current
+    return joined([old, *map(residuals_of_runs, whole.values())]), current
 
 
 def _whole(store: Store, identity: Identity, newest: Sequence[Run]) -> Sequence[Run]:

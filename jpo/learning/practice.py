@@ -69,8 +69,7 @@ Choose = Callable[[DecisionPoint], int]
 
 def begin(job: Job) -> DecisionPoint:
     """Run today's configuration until it has ended well, which is the reference: what is done before is no policy's choice."""
-    execute(job, job.candidates.current, job.candidates.current)
-    while not job.runs[-1].ended_well and len(job.runs) < job.script.runs - 1:
+    while not job.runs or (not job.runs[-1].ended_well and len(job.runs) < job.script.runs - 1):
         execute(job, job.candidates.current, job.candidates.current)
     return decision_point(job)
 

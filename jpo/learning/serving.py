@@ -58,9 +58,7 @@ def unreadable(store: Store) -> str:
 def with_learning_noted(known: Known, store: Store, name: PolicyName, not_learnt: Iterable[str] = ()) -> Known:
     """What is known, with a note for what the agent did not take in, and where the policy that learnt here cannot be read.
 
-    Args:
-        name: who decides; the belief rule needs no policy.
-        not_learnt: reason codes of NOT_LEARNT.
+    `name`: who decides; the belief rule needs no policy. `not_learnt`: reason codes of NOT_LEARNT.
     """
     notes = [Note(code, NOT_LEARNT[code]) for code in not_learnt]
     if why := "" if name == "belief" else unreadable(store):

@@ -74,9 +74,7 @@ class Advice:
 def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) -> Advice:
     """Advice on the next configuration.
 
-    Args:
-        known: the workload's runs, those of other workloads, what followed suggestions, and what is untried or may be undone.
-        policy: the trained agent; None, or not released for this `explore`: the belief rule chooses.
+    `policy`: the trained agent; None, or not released for this `explore`: the belief rule chooses.
 
     Raises NothingAdmissible: JPO-E402, no configuration is expected to keep the SLA.
     """
@@ -165,11 +163,13 @@ def out_of_frequent_failure(problem: Problem, runs: Sequence[Run]) -> Decision |
     today = rows_of_runs(candidates, runs) == candidates.current  # why others failed is no reason to leave these
     ended = [run for run, now in zip(runs, today, strict=True) if now and run.status is not RunStatus.STOPPED]
     failed = [run for run in ended if not run.ended_well][-1:]
-    if not failed or recovery.cause_of_last(failed) not in recovery.PREVENTABLE:
+    cause = recovery.cause_of_last(failed) if failed else None
+    if cause is None or cause not in recovery.PREVENTABLE:
         return None
     if (row := recovery.step_out(candidates, belief, failed)) is None:
         return None
-    finding = f"today's configuration {failing.words(belief, candidates.current)}, and {recovery.last_time(failed)}"
+    finding = f"today's configuration {failing.words(belief, candidates.current)}, and "
+    finding += recovery.SENTENCES[cause].format(run="the last of them")
     why = Note(failing.CODE, f"{finding}: {recovery.step(candidates, row)}")
     return Decision(row, None, "recovery", (why,), "trial")
 
@@ -220,7 +220,6 @@ def wait(weighed: Weighed) -> Decision | None:
 
 
 def wait_for_baseline(weighed: Weighed) -> Decision | None:
-    """Today's values while [agent] baseline_runs waits for more runs of them."""
     left = weighed.request.boldness.baseline_left
     more = numbers.counted(left, "more finished run")
     reason = f"{more} with today's values will be the baseline for later ones ([agent] baseline_runs)"

@@ -45,8 +45,7 @@ def residuals_of_runs(runs: Sequence[Run]) -> Residuals | None:
 
 def residuals_of_workloads(runs: Sequence[Run]) -> Residuals | None:
     """Residuals of several workloads' runs, oldest first; None where they say nothing."""
-    parts = [part for several in by_workload(runs).values() if (part := residuals_of_runs(several)) is not None]
-    return joined(parts) if parts else None
+    return joined(map(residuals_of_runs, by_workload(runs).values()))
 
 
 def belief_here(candidates: Candidates, runs: Sequence[Run], residuals: Residuals) -> Belief:

@@ -9,7 +9,7 @@ import numpy as np
 
 from jpo.agent.safety.host_memory import with_enough_memory
 from jpo.forecast import posterior
-from jpo.forecast.belief import at_rows, pick_jobs
+from jpo.forecast.belief import pick_jobs
 from jpo.forecast.earlier_jobs import likely_here, moves_of, with_moves
 from jpo.forecast.siblings.conditioning import LEAST_DOUBT, conditioned_draws, log_likelihood_of
 from jpo.forecast.siblings.evidence import evidence_of
@@ -20,7 +20,7 @@ from jpo.forecast.transfer import (
     transfer_surfaces,
 )
 from jpo.forecast.weights import log_mean_exp
-from jpo.records import PARAMETERS, VAL_LOSS, Belief, Candidates, Draws, Ints, Parameters, Quality, Run
+from jpo.records import PARAMETERS, VAL_LOSS, Belief, Candidates, Draws, Parameters, Quality, Run
 from jpo.simulate import Latents, jobs_of
 
 PARTICLES = 1000
@@ -108,9 +108,3 @@ def beside(prior: Prior, candidates: Candidates, runs: Sequence[Run], belief: Be
 def thinned(prior: Prior, particles: int) -> Prior:
     """The same prior with fewer simulated jobs, where many beliefs are formed in one answer."""
     return Prior(pick_jobs(prior.draws, np.arange(min(particles, len(prior.draws.fails)))), prior.recalled)
-
-
-def prior_at(prior: Prior, rows: Ints) -> Prior:
-    """The same prior at some of the candidates."""
-    recalled = prior.recalled and replace(prior.recalled, draws=at_rows(prior.recalled.draws, rows))
-    return Prior(at_rows(prior.draws, rows), recalled)

@@ -22,12 +22,13 @@ from jpo.agent.safety.queue_waits import queue_vetoes
 from jpo.agent.safety.vetoes import Veto, failing_vetoes, held, loss_vetoes, phase_vetoes, unmeasured_vetoes, vetoes
 from jpo.cost.sla import slack
 from jpo.forecast.calibration import RUNS_REMEMBERED
+from jpo.forecast.evidence.work import samples_of
 from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request
 from jpo.optimizer.search import search_values
 from jpo.optimizer.sla import promised
-from jpo.records import CALIBRATED, Belief, Bools, Calibration, Candidates, Known, Outcome, Parameters, PhaseNeeds, Run
+from jpo.records import CALIBRATED, Belief, Bools, Calibration, Candidates, Known, Parameters, PhaseNeeds, Run
 
 
 def problem_of(
@@ -46,7 +47,11 @@ def problem_of(
         *queue_vetoes(candidates, belief, request.queue, deadline),
     )
     usable = open_to_all = without(candidates, lasting)
-    promise = broken_promise(usable, beliefs, request, base_row(candidates, reference), calibration.loss_interval_factor)
+    base, factor = base_row(candidates, reference), calibration.loss_interval_factor
+    bounds = [(each, bound) for each in beliefs if (bound := promised(each, request.wanted.targets))]
+    asked = bounds if request.boldness.explore != "off" else []
+    broken = (promise_of(usable, each, base, limit, factor, target=name) for each, (name, limit) in asked)
+    promise = next(filter(None, broken), None)  # the first that today's values break
     if promise:
         least = request.boldness.min_confidence if request.boldness.explore == "safe" else 0.0
         usable = loss_first(usable, promise, least, measured=belief.tried if left < 0 else None)
@@ -56,7 +61,7 @@ def problem_of(
     low: list[Veto] = []
     for each in beliefs:
         if each is belief or promised(each, request.wanted.targets):
-            low += loss_vetoes(candidates, each, reference, floor, calibration.loss_interval_factor, quality_risk=risk)
+            low += loss_vetoes(candidates, each, reference, floor, factor, quality_risk=risk)
     if request.wanted.quality_floor is not None and known.runs and known.runs[-1].tells_no_quality:
         low += unmeasured_vetoes(candidates, belief, reference)
     usable, holds = without(usable, low), (*lasting, *low)
@@ -94,18 +99,6 @@ def spare(candidates: Candidates, runs: Sequence[Run], request: Request, followe
     if request.boldness.nightly:
         return replenished_budget(costs, request.boldness.budget)
     return budget_left([cost for cost, _ in costs], request.boldness.budget)
-
-
-def broken_promise(
-    candidates: Candidates, beliefs: Sequence[Belief], request: Request, base: int, loss_interval_factor: float
-) -> Promise | None:
-    """The first promise about a quality of the model that today's values break; None: there is none, or nothing is explored."""
-    for belief in beliefs if request.boldness.explore != "off" else ():
-        if target := promised(belief, request.wanted.targets):
-            name, limit = target
-            if promise := promise_of(candidates, belief, base, limit, loss_interval_factor, target=name):
-                return promise
-    return None
 
 
 def without(candidates: Candidates, holds: Sequence[Veto]) -> Candidates:
@@ -176,16 +169,9 @@ def usage_of(runs: Sequence[Run], request: Request) -> Usage:
         last.memory_gib / asked if last.memory_gib is not None and asked else None,
         log_ratio(last.throughput_samples_per_second, first.throughput_samples_per_second),
         log_ratio(now, was),
-        log_ratio(_samples(last), _samples(first)),
+        log_ratio(samples_of(ended[-1]), samples_of(ended[0])),
         slack(request.wanted.targets, ended[-1], request.prices),
     )
-
-
-def _samples(outcome: Outcome) -> float | None:
-    """Samples of a run, counted or from its speed."""
-    if outcome.samples is not None or outcome.duration_seconds is None or outcome.throughput_samples_per_second is None:
-        return outcome.samples
-    return outcome.duration_seconds * outcome.throughput_samples_per_second
 
 
 def phases_of(needs: PhaseNeeds | None) -> PhaseSummary:

@@ -31,11 +31,14 @@ def search_values(comparison: Comparison, runs: Sequence[Run], horizon_runs: int
     candidates, belief, preference = comparison.candidates, comparison.belief, comparison.preference
     rows, values = objectives_of(candidates, runs, preference)
     ended_well = np.isin(np.arange(len(belief.runs)), rows) & (belief.runs > 0) & candidates.admissible
+    points, knobs = places(candidates)
     if len(set(rows.tolist())) < 2 or not ended_well.any():
         best = least(comparison.weighed.expected, ended_well) if ended_well.any() else None
-        first = comparison.weighed.improvement if preference.time or preference.cost else -_from_middle(candidates)
-        return SearchValues(first, best, len(runs), horizon_runs)
-    points, knobs = places(candidates)
+        if preference.time or preference.cost:
+            return SearchValues(comparison.weighed.improvement, best, len(runs), horizon_runs)
+        worded = [candidates.names[knob] in candidates.words for knob in knobs]
+        middle = np.where(worded, points[candidates.current], 0.5)  # of the numbers, with today's words
+        return SearchValues(-np.asarray(np.abs(points - middle).sum(axis=1)), best, len(runs), horizon_runs)
     mean, sd = fit(points[rows], knobs, values, seed=0).at(points)
     best = least(mean.mean(axis=0), ended_well)
     so_far = mean[:, np.flatnonzero(ended_well)].min(axis=1, keepdims=True)
@@ -97,10 +100,3 @@ def scaled(column: Floats) -> Floats:
     logarithmic = column.min() > 0 and column.max() / 10 > column.min()
     values = np.log(column) if logarithmic else column
     return np.asarray((values - values.min()) / (np.ptp(values) or 1.0))
-
-
-def _from_middle(candidates: Candidates) -> Floats:
-    """How far each candidate is from the middle of the numbers with today's words, (K,)."""
-    points, knobs = places(candidates)
-    worded = [candidates.names[knob] in candidates.words for knob in knobs]
-    return np.asarray(np.abs(points - np.where(worded, points[candidates.current], 0.5)).sum(axis=1))

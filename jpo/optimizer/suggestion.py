@@ -16,9 +16,8 @@ from constraints.limit import Limit
 from constraints.own import read_value
 from jpo.agent.budget import REFERENCES
 from jpo.agent.policy import Policy
-from jpo.cost import Prices, check_sla
+from jpo.cost import check_sla
 from jpo.cost.comparison import trade_off
-from jpo.cost.price import Rented, rented
 from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain.account import account_of
@@ -130,11 +129,6 @@ def trial_number(advice: Advice) -> tuple[int, int] | None:
         return None
     made, earned = advice.problem.leeway.trials_made, math.floor(advice.problem.leeway.trials_earned)
     return made + 1, max(earned, made + 1)
-
-
-def instances_of(suggestion: Suggestion, prices: Prices, *, now: float) -> tuple[Rented | None, Rented | None]:
-    """On which instances today's and the suggested values would run; None where no catalogue has one."""
-    return rented(suggestion.values.current, prices, now=now), rented(suggestion.values.suggested, prices, now=now)
 
 
 def change_reasons(advice: Advice, request: Request, proposal: Proposal, known: Known) -> Iterator[Note]:

@@ -21,11 +21,12 @@ from jpo.agent.safety.failing import chance_of_failing
 from jpo.agent.safety.host_memory import MEMORY
 from jpo.cost import Prices, usd_per_hour
 from jpo.forecast import predict
+from jpo.forecast.belief import at_rows
 from jpo.forecast.calibration import RUNS_REMEMBERED, WATCHED, interval_factor, one_step_forecasts
 from jpo.forecast.demand import Band, demand, power_watts
 from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
 from jpo.optimizer.candidates import candidates_at, collect, rows_pooled_with, weighed_runs, with_row
-from jpo.optimizer.prior import FEW, Prior, believe, beside, prior_at, prior_of, thinned, with_siblings
+from jpo.optimizer.prior import FEW, Prior, believe, beside, prior_of, thinned, with_siblings
 from jpo.optimizer.request import Request
 from jpo.records import Belief, Calibration, Candidates, Forecast, Interval, Known, Parameters, Run, RunStatus, each_judged
 from jpo.wording import numbers
@@ -109,7 +110,9 @@ class Surrogate:
             seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)
             return seconds if quantity == "duration_seconds" else self._cost(seconds)
         if judged := self.belief_about(quantity):
-            return _expected_quality(judged)
+            assert judged.val_loss is not None
+            errors = judged.val_loss * np.exp(judged.weights @ judged.log_loss)
+            return np.array([judged.quality.value_of(error) for error in errors])
         if quantity == THROUGHPUT and self.samples is not None and (times := self.expected("duration_seconds")) is not None:
             return np.asarray(self.samples / times)
         return self.demands[quantity].mean if quantity in self.demands else None
@@ -170,13 +173,6 @@ class Surrogate:
     def row(self, values: Parameters) -> int:
         """The candidate with these values, which must be there."""
         return row_of(self.candidates, values)
-
-
-def _expected_quality(belief: Belief) -> Floats:
-    """Mean of the quality of a belief at every candidate, in its own unit."""
-    assert belief.val_loss is not None
-    errors = belief.val_loss * np.exp(belief.weights @ belief.log_loss)
-    return np.array([belief.quality.value_of(error) for error in errors])
 
 
 def _at(band: Band, row: int) -> Interval | None:
@@ -246,7 +242,9 @@ def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run], loss_
     """Calibration of the last forecasts. Those of the loss have the noise that is known now: intervals which were too narrow for
     want of repeats have been widened by them already."""
     rows = rows_pooled_with(candidates, rows_of_runs(candidates, runs[-WATCHED - RUNS_REMEMBERED :]))
-    few, ran = prior_at(thinned(prior, FEW), rows), candidates_at(candidates, rows)  # one belief per run that is looked back upon
+    ran, recalled = candidates_at(candidates, rows), prior.recalled
+    recalled = recalled and replace(recalled, draws=at_rows(recalled.draws, rows))
+    few = Prior(at_rows(thinned(prior, FEW).draws, rows), recalled)  # one belief per run that is looked back upon
     missed: dict[str, float | None] = {}
 
     def watch(earlier: Sequence[Run], belief: Belief, row: int, run: Run) -> None:

@@ -48,6 +48,8 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
         slowed = slowed + effects * unknown_effects(knobs, latents, "step ")
     log_time = _with_start(log_epochs + speed.log_step + slowed - LN2 * knobs.batch, knobs, latents)
     luck = _local_noise(latents, "luck of time", 0.15, range(log_time.shape[1]))
+    floor, power = _learning_curve(latents)  # slope: from a quarter of today's run to its end, as it is measured
+    slope = -np.log(floor + (1 - floor) * np.exp2(2 * power)) / (2 * LN2)
     models = numbered(knobs.batch, knobs.rate, knobs.layers, knobs.epochs, *knobs.others, *knobs.words)
     return Draws(
         log_time=_relative(log_time + luck, knobs.current),
@@ -57,7 +59,7 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
         fails=speed.out_of_memory | diverges | (to_target & too_late),
         log_throughput=_relative(log_epochs - log_time - np.where(to_target, 0.0, luck), knobs.current),
         to_target=to_target[:, 0],
-        loss_slope=np.where(to_target, np.nan, _loss_slope(latents))[:, 0],
+        loss_slope=np.where(to_target, np.nan, slope)[:, 0],
         loader_share=speed.loader_share,
     )
 
@@ -104,12 +106,6 @@ def _final_loss(knobs: Knobs, factor: Floats, latents: Latents) -> Floats:
 def _learning_curve(latents: Latents) -> tuple[Floats, Floats]:
     """Floor, relative to today's loss, and power of the loss, both (J, 1)."""
     return latents.uniform("loss floor", 0.2, 0.98), latents.log_uniform("loss power", 0.05, 1.5)
-
-
-def _loss_slope(latents: Latents) -> Floats:
-    """d ln loss / d ln epochs between a quarter of today's run and its end, as it is measured, (J, 1)."""
-    floor, power = _learning_curve(latents)
-    return np.asarray(-np.log(floor + (1 - floor) * np.exp2(2 * power)) / (2 * LN2))
 
 
 def _local_noise(latents: Latents, name: str, largest: float, at: Sequence[int]) -> Floats:

@@ -125,7 +125,10 @@ def learn(
             if reset is None:
                 _watch(state, transition, workload)
             elif reset:
-                _begin_anew(state, start)
+                state.resets += 1
+                state.charts.clear()
+                state.learners = _begin(state.resets, start, len(state.learners))
+                state.real = ReplayBuffer(state.real.capacity)
             state.real.add([transition], workload)
             take_in(state, practise(policy_of(state), state.rng))
             improve(state, UPDATES_PER_RUN)
@@ -192,14 +195,6 @@ def _watch(state: AgentState, transition: Transition, workload: str) -> None:
     if chart.alarm:
         state.resets += 1
         state.real.forget(workload)
-
-
-def _begin_anew(state: AgentState, start: Policy | None) -> None:
-    """Forget all real runs, and what was learnt."""
-    state.resets += 1
-    state.charts.clear()
-    state.learners = _begin(state.resets, start, len(state.learners))
-    state.real = ReplayBuffer(state.real.capacity)
 
 
 def _mixed(state: AgentState, n: int) -> Batch | None:

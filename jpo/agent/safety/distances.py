@@ -25,10 +25,7 @@ def trial_vetoes(candidates: Candidates, belief: Belief, open_rows: Bools, best:
     """What is not tried now: what has no way back to the best, unless nothing has one, and what is near to a miss, unless nothing
     else is left.
 
-    Args:
-        open_rows: shape (K,), what may be run otherwise.
-        best: row of the best that was measured.
-        admissible: the guard's word on a step, (values before, values after).
+    `open_rows`: shape (K,), what may be run otherwise; `best`: row of the best that was measured; `admissible`: as of `Allowed`.
     """
     there, others = candidates.parameters(best), open_rows & (np.arange(len(open_rows)) != best)
     back = np.array([others[row] and admissible(candidates.parameters(row), there) for row in range(len(others))], dtype=np.bool_)

@@ -107,10 +107,7 @@ def promise_of(
 ) -> Promise | None:
     """The promise, if today's values are expected to break it; None where they keep it, or no loss was measured.
 
-    Args:
-        reference: row against whose time it is said what a lower loss may cost.
-        limit: the largest loss that keeps it.
-        target: its name in [sla].
+    `reference`: row against whose time it is said what a lower loss may cost; `limit`, `target`: as of `Promise`.
     """
     if belief.val_loss is None or belief.val_loss <= limit:
         return None

@@ -192,11 +192,6 @@ def recovery_reason(candidates: Candidates, runs: Sequence[Run], row: int | None
     return Note("JPO-W618", f"{finding}: {step(candidates, row)}")
 
 
-def last_time(runs: Sequence[Run]) -> str:
-    """Why the last of these runs did not end well."""
-    return SENTENCES[cause_of_last(runs)].format(run="the last of them")
-
-
 def step(candidates: Candidates, row: int) -> str:
     """What a step changes: "batch_size 64 -> 32"."""
     now, there = candidates.parameters(candidates.current), candidates.parameters(row)

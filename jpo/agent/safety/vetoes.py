@@ -93,7 +93,9 @@ def _cpus(candidates: Candidates, runs: Sequence[Run]) -> Iterator[Veto]:
     demands = [name for name in ("batch_size", "gpus") if name in candidates.names]
     now = candidates.parameters(candidates.current)
     alike = [run for run in runs if run.ended_well and all(run.parameters.get(name, now[name]) == now[name] for name in demands)]
-    busy = [cores for run in alike if (cores := _busy_cores(run))]
+    shares = [(run.outcome, run.outcome.cpu_utilisation, run.parameters.get("cpus")) for run in alike]
+    cores = [out.cpu_cores_mean or (share * cpus if share is not None and cpus else None) for out, share, cpus in shares]
+    busy = [each for each in cores if each]
     if busy:
         column = candidates.values[:, candidates.names.index("cpus")]
         at = [candidates.names.index(name) for name in demands]
@@ -143,12 +145,6 @@ def phase_vetoes(candidates: Candidates, needs: PhaseNeeds | None) -> tuple[Veto
             rows = (column < column[candidates.current] * (1 - 1e-9)) & (column < need * (1 - 1e-9))
             held.append(Veto(rows, f"asks for less {name} than the {need:.3g} that the phases of the last runs need", "JPO-I870"))
     return tuple(held)
-
-
-def _busy_cores(run: Run) -> float | None:
-    """Cores that a run kept busy on the mean; None: not measured."""
-    share, cpus = run.outcome.cpu_utilisation, run.parameters.get("cpus")
-    return run.outcome.cpu_cores_mean or (share * cpus if share is not None and cpus else None)
 
 
 def held(holds: Iterable[Veto], *, lasting: bool = False) -> Bools | np.bool_:

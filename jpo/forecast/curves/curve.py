@@ -108,13 +108,10 @@ def epoch_progress(rows: Sequence[tuple[float, float, float | None]]) -> EpochPr
     paces = [(later[1] - former[1]) / (later[0] - former[0]) for former, later in pairwise(points)]
     paces = [pace for pace in paces if pace > 0]
     pace = median(paces) if len(paces) >= FEWEST_EPOCHS else None
-    from_zero = bool(points) and points[0][0] == 0 and _is_an_epoch(usable[0], pace)
+    from_zero = False
+    if points and points[0][0] == 0:  # a row of epoch 0 tells of the first epoch, or of the model before it
+        _, seconds, samples = usable[0]
+        from_zero = samples > 0 if samples is not None else pace is not None and seconds >= pace / 2
     times = [(epoch + from_zero, seconds) for epoch, seconds in points if epoch + from_zero > 0]
     began = times[0][0] - times[0][1] / pace if pace and times else 0.0
     return EpochProgress(tuple(times), from_zero, float(round(began)) if began >= RESUMED else 0.0)
-
-
-def _is_an_epoch(row: tuple[float, float, float | None], pace: float | None) -> bool:
-    """Whether a row of epoch 0 tells of the first epoch, not of the model before it."""
-    _, seconds, samples = row
-    return samples > 0 if samples is not None else pace is not None and seconds >= pace / 2

@@ -20,7 +20,16 @@ from jpo.forecast.discrepancy import TIME_TAU, AdjustedParticles, Discrepancy, a
 from jpo.forecast.evidence.groups import Groups, MeasuredQuantity, groups_without
 from jpo.forecast.evidence.stopped import beyond, samples_needed
 from jpo.forecast.evidence.work import Work, epochs_asked, samples_of, usual_samples_per_epoch
-from jpo.forecast.measurements import NO_MEASUREMENTS, CandidateRun, End, by_end, lower_bounds_of, measurements_of, within_reach
+from jpo.forecast.measurements import (
+    NO_MEASUREMENTS,
+    CandidateRun,
+    End,
+    by_end,
+    logs_by_row,
+    lower_bounds_of,
+    measurements_of,
+    within_reach,
+)
 from jpo.records import Candidates, Draws, Floats, Ints
 
 NOISE, NOISE_RUNS = 0.06, 4.0
@@ -58,7 +67,7 @@ def noise_of(
 
     Source: Tobin, "Estimation of Relationships for Limited Dependent Variables", Econometrica 1958, by expectation maximisation.
     """
-    logs, bounds = _logs_by_row(succeeded, value), _logs_by_row(longer, value)
+    logs, bounds = logs_by_row(succeeded, value), logs_by_row(longer, value)
     repeated = [
         (within_reach(known), bounds.get(row, [])) for row, known in logs.items() if len(known) + len(bounds.get(row, [])) > 1
     ]
@@ -67,14 +76,6 @@ def noise_of(
     for _ in range(_ROUNDS if bounds else 1):
         noise = math.sqrt((freedom * before**2 + sum(_squares(known, cut, noise) for known, cut in repeated)) / together)
     return noise
-
-
-def _logs_by_row(runs: Sequence[CandidateRun], value: Callable[[CandidateRun], float | None]) -> dict[int, list[float]]:
-    logs: dict[int, list[float]] = {}
-    for run in runs:
-        if (number := value(run)) and number > 0:
-            logs.setdefault(run.row, []).append(math.log(number))
-    return logs
 
 
 def _squares(known: Sequence[float], bounds: Sequence[float], noise: float) -> float:

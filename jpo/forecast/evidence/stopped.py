@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from jpo.forecast.evidence.work import samples_of
-from jpo.forecast.measurements import CandidateRun
+from jpo.forecast.measurements import CandidateRun, logs_by_row
 
 USUAL_SLOPE, LEAST_SLOPE = 0.5, 0.1
 """Fall of ln error for each unit of ln epochs, where no run was long enough to measure any; the least that is taken for one."""
@@ -48,10 +48,7 @@ def samples_needed(well: Sequence[CandidateRun], stopped: Sequence[CandidateRun]
     others, which may be lower at first, as under another schedule. `well`: runs that reached the target; `noise`: standard
     deviation of ln samples between equal runs.
     """
-    equal: dict[int, list[float]] = {}
-    for run in well:
-        if samples := samples_of(run.run):
-            equal.setdefault(run.row, []).append(math.log(samples))
+    equal = logs_by_row(well, lambda run: samples_of(run.run))
     last = [error for run in well if (error := run.outcome.val_loss) and error > 0]
     if not last:
         return []

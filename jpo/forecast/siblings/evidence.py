@@ -11,7 +11,8 @@ from jpo.forecast.calibration import RUNS_REMEMBERED
 from jpo.forecast.discrepancy import LOSS, PRICE, TIME_TAU, UTILISATION
 from jpo.forecast.evidence.duration import noise_of, seconds_of
 from jpo.forecast.measurements import CandidateRun, End, Measurements, lower_bounds_of, measurements_of, runs_at_candidates
-from jpo.records import Candidates, Floats, Identity, Ints, Run
+from jpo.records import Candidates, Floats, Ints, Run
+from jpo.records.runs import by_workload
 
 _MOST_FAILURES = 2.0
 """Failures of one configuration that count: repeated, they tell of the sibling's hardware, and no more of ours."""
@@ -61,10 +62,8 @@ class SiblingEvidence:
 
 def by_hardware(siblings: Sequence[Run]) -> list[list[Run]]:
     """The newest runs of each sibling, oldest first."""
-    jobs: dict[Identity, list[Run]] = {}
-    for run in siblings:
-        jobs.setdefault(run.identity, []).append(run)
-    return [sorted(job, key=lambda run: (run.ended_at, run.run_id))[-RUNS_REMEMBERED:] for job in jobs.values()]
+    by_age = [sorted(job, key=lambda run: (run.ended_at, run.run_id)) for job in by_workload(siblings).values()]
+    return [job[-RUNS_REMEMBERED:] for job in by_age]
 
 
 def evidence_of(candidates: Candidates, siblings: Sequence[Run]) -> SiblingEvidence | None:

@@ -48,13 +48,7 @@ def account_of(
     facts: Facts | None = None,
     policy: Policy | None = None,
 ) -> Account:
-    """The account of an advice.
-
-    Args:
-        known: what the advice was given.
-        limits, facts: what the guard decides by.
-        policy: the agent that was asked; None where the belief rule was. A choice of the agent is not asked again without it.
-    """
+    """The account of an advice, from what a `DecisionScene` has. A choice of the agent is not asked again without `policy`."""
     surrogate = advice.surrogate
     if surrogate is None or surrogate.belief.duration_seconds is None:
         return Account()

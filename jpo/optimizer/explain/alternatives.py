@@ -80,7 +80,8 @@ def _objections(scene: DecisionScene, row: int) -> Iterator[str]:
         risk = f", with a chance of {percent(float(belief.p_fail[row]))} that it fails" if fails else ""
         sure = "" if scene.acquisition.mean[row] > scene.acquisition.mean[scene.choice] or fails else "less certain, and so "
         yield f"{sure}expected {percent(worse)} worse under the preference{risk}"
-    yield from _too_bold(scene, row)
+    if not scene.problem.allowed[row] and (rule := scene.problem.exploration.why_not(row)):
+        yield f"rule {rule.name}: what {rule.condition}"
     liked_less = "no better than the choice" if belief.tried[row] else "the possible gain is not worth a trial"
     if not belief.tried[scene.choice]:
         liked_less = "as good now, but the choice is expected to gain more over the next runs"
@@ -94,12 +95,6 @@ def _refusal(scene: DecisionScene, values: Parameters) -> str:
     today, free = scene.advice.current, scene.request.allowed.free
     held = [name for name, value in values.items() if name not in free and value != today[name]]
     return f"{', '.join(held)} may not change" if held else f"{', '.join(scene.request.allowed.follow)} would not follow"
-
-
-def _too_bold(scene: DecisionScene, row: int) -> Iterator[str]:
-    """What `explore` says against a configuration."""
-    if not scene.problem.allowed[row] and (rule := scene.problem.exploration.why_not(row)):
-        yield f"rule {rule.name}: what {rule.condition}"
 
 
 def trade(scene: DecisionScene, row: int, *, than: int | None = None) -> str:

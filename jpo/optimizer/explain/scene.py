@@ -22,8 +22,7 @@ class DecisionScene:
     """Scene of a decision: what was known, wanted and allowed at that moment.
 
     Attributes:
-        surrogate: that of the advice.
-        known: what the advice was given.
+        surrogate, known: that of the advice, and what it was given.
         limits, facts: what the guard decides by.
         policy: the agent that was asked; None where the belief rule was.
         problem: what was decided; its candidates are without those that are expected to break the SLA.

@@ -106,12 +106,7 @@ def front_of(
     limits: Mapping[str, float],
     note: str | None = None,
 ) -> Front:
-    """Front of a workload.
-
-    Args:
-        axes: objective -> quantity; `note`: what must be said of them.
-        limits: what the user wants of the reference point, by quantity.
-    """
+    """Front of a workload; `axes`, `note`: of `axes_of`; `limits`: of `volumes`."""
     tradeoff = trade_off(choices.surrogate, axes, request.wanted.targets, request.wanted.metric)
     points, hidden = on_show(tradeoff, choices.marks, choices.preferred, request.wanted.usd_per_saved_hour)
     notes = [Note("JPO-I831", note)] if note else []
@@ -209,10 +204,7 @@ def on_show(
 ) -> tuple[tuple[Point, ...], int]:
     """Points to show: all measured, the predicted on the front, and what is marked; and how many on the front that leaves out.
 
-    Args:
-        marks: row -> what is to be found there.
-        preferred: the row to which each preference leads.
-        usd_per_saved_hour: what an hour less is worth; None = not said.
+    `marks`, `preferred`: of `AgentChoices`; `usd_per_saved_hour`: what an hour less is worth; None = not said.
     """
     today = of.surrogate.forecast(of.surrogate.candidates.current)
     every = {**of.facts, **of.guesses}
