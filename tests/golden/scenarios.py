@@ -306,7 +306,6 @@ VARIANTS = Scenario(
         Step("suggest_only_failures", "suggest other.ini --dry-run --no-learn", "text", before=only_failures),
         Step("pareto_only_failures", "pareto other.ini", "text"),
         Step("sla_suggest_only_failures", "sla suggest other.ini", "text"),
-        Step("logs_only_failures", "lab logs runs", "text"),
     ),
 )
 REFUSALS = Scenario(

@@ -76,9 +76,6 @@ def logs(
     )
 
 
-# --- the extended table: of runs with suggestion, reward and SLA
-
-
 def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path], head: Iterable[str]) -> None:
     """A table that would be taken for a log the next time, or that would replace one, goes elsewhere."""
     place = Path(os.path.realpath(file))  # Path.resolve raises for a link to itself

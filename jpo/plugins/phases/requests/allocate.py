@@ -227,11 +227,7 @@ class LeftOut:
 def _known_once(model: PhaseModel, execution: ExecutionTrace) -> Iterator[AfterSample]:
     """What is known after each sample, worked out for whoever asks, and whenever."""
     seen = _watched(model, execution, Watch(model))
-    return (replace(known, likely=partial(_itself, known.likely())) for known in seen)
-
-
-def _itself(likely: tuple[Likely, Likely] | None) -> tuple[Likely, Likely] | None:
-    return likely
+    return (replace(known, likely=partial(lambda likely: likely, known.likely())) for known in seen)
 
 
 def _watched(model: PhaseModel, execution: ExecutionTrace, watch: Watch) -> Iterator[AfterSample]:
