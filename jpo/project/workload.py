@@ -69,7 +69,7 @@ def said_of(path: Path, settings: LoadedSettings) -> dict[str, dict[str, str]]:
     only what that does not say itself, and never so that two files are one job: a name gets the folder behind it."""
     table = settings.values.workload
     place = Path(os.path.relpath(os.path.realpath(path), os.path.realpath(settings.root)))
-    if place == Path(os.path.normpath(table.config)) or ".." in place.parts:
+    if place in (Path(os.path.normpath(table.config)), Path()) or ".." in place.parts:
         return {"said": table.said}
     whose = place.parent if place.name == "config.ini" else place.with_suffix("")
     if table.name:
