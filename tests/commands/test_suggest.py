@@ -393,15 +393,15 @@ def test_a_full_stdout_is_reported_and_what_was_done_is_on_record(project: Proje
 
 def test_a_policy_that_passed_its_release_test_decides(project: Project) -> None:
     with open_store("sqlite:///.jpo/jpo.db") as store:
-        own = save_policy(*load_policy().members, released=("on",), card={"updates": 0})
+        own = save_policy(*load_policy().members, released=("safe",), card={"updates": 0})
         store.save_agent(POLICY, own, expected_version=0)
     deciders = {
         explore: json.loads(project.jpo("suggest", "config.ini", "--dry-run", "-o", "json", "--explore", explore).out)[
             "decided_by"
         ]
-        for explore in ("on", "off")
+        for explore in ("safe", "off")
     }
-    assert deciders == {"on": "sac", "off": "belief"}
+    assert deciders == {"safe": "sac", "off": "belief"}
 
 
 def test_so_many_runs_with_the_old_values_are_waited_for_as_the_team_wants(project):
