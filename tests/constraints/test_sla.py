@@ -84,7 +84,7 @@ def test_a_loss_below_zero_is_a_measurement_and_infinity_is_none(value: float) -
 
 def test_a_forecast_of_what_no_target_bounds_is_refused() -> None:
     """Mistyped, it would be a target that nothing breaks."""
-    with pytest.raises(ValueError, match="val_los is no quantity"):
+    with pytest.raises(ValueError, match="val_los is not a quantity"):
         Facts(next={"val_los": 1.0})
 
 

@@ -8,6 +8,7 @@ import pytest
 from jpo.agent.candidate_rows import rows_of_runs
 from jpo.cost import Prices
 from jpo.forecast import predict
+from jpo.forecast.belief import at_rows
 from jpo.optimizer.candidates import (
     BEST_BEFORE,
     MOST_RUNS,
@@ -18,7 +19,7 @@ from jpo.optimizer.candidates import (
     with_followers,
     with_row,
 )
-from jpo.optimizer.prior import believe, prior_at, prior_of
+from jpo.optimizer.prior import Prior, believe, prior_of
 from jpo.records import Outcome
 from tests.optimizer.test_advise import FASTER, NOW, a_run, request
 
@@ -83,7 +84,8 @@ def test_a_belief_at_the_rows_of_the_runs_is_that_at_all_candidates(
     candidates = collect(request(prices=prices, current=now, free=tuple(now)), runs)
     prior, rows = prior_of(candidates, 0), rows_pooled_with(candidates, rows_of_runs(candidates, runs))
     some = candidates_at(candidates, rows)
-    whole, part = believe(prior, candidates, runs), believe(prior_at(prior, rows), some, runs)
+    recalled = prior.recalled and replace(prior.recalled, draws=at_rows(prior.recalled.draws, rows))
+    whole, part = believe(prior, candidates, runs), believe(Prior(at_rows(prior.draws, rows), recalled), some, runs)
     assert len(rows) < len(candidates.values)
     for row in rows_of_runs(some, runs):
         told_of_all, told_here = (predict(b, int(at), usd_per_hour=1.0) for b, at in ((whole, rows[row]), (part, row)))

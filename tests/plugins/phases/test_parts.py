@@ -61,7 +61,7 @@ def test_each_reads_its_own_kind_alone(fitted: PhaseModel, tmp_path: Path) -> No
             if at == other:
                 read(path)
                 continue
-            with pytest.raises(UsageError, match=r"is no .* of jpo phases") as refused:
+            with pytest.raises(UsageError, match=r"is not a .* of jpo phases") as refused:
                 read(path)
             assert refused.value.code == "JPO-E732"
 

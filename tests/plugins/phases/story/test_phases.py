@@ -235,7 +235,7 @@ def test_parts_are_kept_and_taken_over_one_by_one(jpo: Call, tmp_path: Path) -> 
         (("parts", "phases.model"), "say which part goes where"),
         (("parts", "phases.model", "--scaler", "x", "--clusters", "x"), "two parts would go into one file"),
         (("parts", "phases.model", "--scaler", "phases.model"), "is a file that is read here"),
-        (("fit", "train.csv", "-o", "x", "--scaler", "phases.model"), "is no scaler of jpo phases"),
+        (("fit", "train.csv", "-o", "x", "--scaler", "phases.model"), "is not a scaler of jpo phases"),
         (("fit", "train.csv", "-o", "x", "--scaler", "x", "--crbm", "x"), "x: "),
     ],
 )
