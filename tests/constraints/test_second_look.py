@@ -223,7 +223,11 @@ def test_the_teams_checker_has_the_last_word(review):
         (BEFORE, "x = ", "jpo.toml: is not TOML"),
         (BEFORE, b"x = '\xff'", "jpo.toml: is not UTF-8 at byte 5; save it as UTF-8"),
         (BEFORE, "x = " + "[" * 5000, "jpo.toml: is not TOML"),
-        (BEFORE, "[limit]\nbatch_size = { max_change = 2 }", "jpo.toml: [limit]: unknown section; limits of parameters belong in"),
+        (
+            BEFORE,
+            "[limit]\nbatch_size = { max_change = 2 }",
+            "jpo.toml: [limit]: unknown section; limits of parameters belong in",
+        ),
         (BEFORE, "[quota]\ngpus = true", "jpo.toml: [quota] gpus: True is not a number; "),
         (
             BEFORE,
