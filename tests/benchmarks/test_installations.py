@@ -17,7 +17,7 @@ def answer(*options):
 def test_the_table_has_a_row_for_every_kind_and_side():
     out = answer()
     rows = [row.split(" | ")[:2] for row in out.splitlines() if row.startswith("| **")]
-    assert rows == [[f"| **{kind}**", side] for kind in KINDS for side in ("alone", "informed")]
+    assert rows == [[f"| **{kind}**", side] for kind in KINDS for side in ("alone", "informed", "sac")]
     assert len({row.count("|") for row in out.splitlines() if row.startswith("|")}) == 1
 
 
