@@ -194,9 +194,9 @@ def usual_logs(root: Path, folder: Path) -> list[str]:
     A folder that a link leads out of the project is none: whoever may change a branch may commit a link.
     """
     there: list[str] = []
-    for one in dict.fromkeys((root / "runs", folder / "runs")):
+    for name in dict.fromkeys(os.path.relpath(one / "runs", root) for one in (root, folder)):
         with suppress(OSError):
-            there += [f"{os.path.relpath(one, root)}/*.csv"] if followed(one).is_dir() else []
+            there += [f"{name}/*.csv"] if followed(root / name).is_dir() else []
     return there
 
 
