@@ -32,6 +32,7 @@ from jpo.records import Identity, Known, PolicyName, Track, silently
 from jpo.wording.numbers import counted, percent_in_words, times
 
 MEANWHILE = "JPO-E506"
+SLICE_SECONDS = 2.5  # of the release test after a suggestion, at most: a pipeline waits for it
 DISTURBED = "another process learnt at the same time; nothing is lost, these runs are learnt the next time"
 
 
@@ -65,8 +66,7 @@ def learn_after_suggestion(path: Path, settings: LoadedSettings, *, now: float, 
     """Let the agent take in what is new, for as long as [agent] learn_budget says.
 
     `settings`: without targets and a preference that hold for this once: an agent that learnt from others begins anew. `tests`:
-    half of the time is for the release test, which goes on the next time. Returns why nothing was learnt, with its
-    reason code; "" where it was, or need not be. The suggestion stands either way.
+    up to half of the time is for the release test, in slices. Returns why nothing was learnt, with its code; "": all was.
     """
     seconds, (policy, *_) = learn_seconds_of(settings), decider_of(settings)
     if seconds <= 0 or policy not in LEARNING or find_spec("torch") is None:
@@ -74,10 +74,10 @@ def learn_after_suggestion(path: Path, settings: LoadedSettings, *, now: float, 
     try:
         with open_project(path, settings, now=now) as job:
             known, request = known_on_record(job)
-            part = seconds / 2 if tests else seconds
-            catch_up(job.store, job.workload.identity, known, request, Round(seed, now, seconds=part))
+            tested = min(seconds / 2, SLICE_SECONDS) if tests else 0.0
+            catch_up(job.store, job.workload.identity, known, request, Round(seed, now, seconds=seconds - tested))
             if tests and continual.untested(job.store):
-                release_if_passed(job.store, silently, now=now, until=in_seconds(part))
+                release_if_passed(job.store, silently, now=now, until=in_seconds(tested))
     except JpoError as error:
         if error.code in CACHE_TROUBLE:
             return f"{NOT_LEARNT['JPO-W605']} [JPO-W605]"

@@ -165,7 +165,7 @@ def test_a_limit_in_usd_says_so_next_to_amounts_in_another_currency(project):
 def test_no_cost_is_suggested_without_prices_and_none_of_it_without_runs(project, empty):
     (project.folder / "jpo.toml").write_text('[csv]\nlogs = ["runs/*.csv"]\n')
     assert "# cost_max: unknown, measured in 0" in project.jpo("sla", "suggest").out
-    (project.folder / "jpo.toml").write_text("")
+    (project.folder / "jpo.toml").write_text("[csv]\nlogs = []\n")
     told = json.loads(project.jpo("sla", "suggest", "-o", "json").out)
     assert (told["runs"], {one["limit"] for one in told["thresholds"]}) == (0, {None})
 
