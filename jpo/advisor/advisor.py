@@ -189,9 +189,8 @@ class Advisor:
         """The runs as a table: a row each, oldest first; a column per parameter, and per quantity that any run measured."""
         import pandas
 
-        ends = [{"stopped": True} if outcome.stopped else {} for _, outcome in self.runs]
-        told = [{**parameters, **outcome.known} for parameters, outcome in self.runs]
-        return pandas.DataFrame([{**values, **end} for values, end in zip(told, ends, strict=True)])
+        told = ((parameters, outcome.known, {"stopped": True} if outcome.stopped else {}) for parameters, outcome in self.runs)
+        return pandas.DataFrame([{**parameters, **known, **end} for parameters, known, end in told])
 
     def ask(self) -> NextConfiguration:
         """The next configuration. Changes nothing: asked again, it answers the same.

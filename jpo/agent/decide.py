@@ -5,9 +5,8 @@
     on      anything admissible, as a pipeline's nights the trial that is asked for
 
 A released policy decides, or the one the user named, else the belief rule; the answer says who. What is likely to be better
-and the trial with the largest possible gain are
-compared by it. Nothing is drawn: the same arguments give the
-same answer, and what a draw tries next to the favourite was measured to cost more than it teaches.
+and the trial with the largest possible gain are compared by that gain. Nothing is drawn: the same arguments give the same
+answer, and what a draw tries next to the favourite was measured to cost more than it teaches.
 
 Source of `safe`: Wu et al., "Conservative Bandits", ICML 2016 (explore only what keeps the total near that of always keeping).
 """
@@ -70,7 +69,7 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
         favourite = least_loss_among_equals(problem, candidates.admissible, pick(candidates.admissible))
     notes = reasons.decision_reasons(problem, choice, favourite, by=decided_by)
     if policy is not None and decided_by == policy.name:
-        notes = (*notes, override_note(problem, policy, as_rule[0], choice))
+        notes = (*notes, override_note(problem, policy, saved, as_rule[0], choice))
     elif policy is not None and policy.withdrawn:
         notes = (*notes, Note("JPO-W633", policy.withdrawn))
     rule = "today's values stay" if choice == candidates.current else rule

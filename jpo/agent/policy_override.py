@@ -39,9 +39,9 @@ def departure(problem: Problem, policy: Policy, rule: int, choice: int) -> Inter
     return Interval(mean, mean - half, mean + half)
 
 
-def override_note(problem: Problem, policy: Policy, rule: int, choice: int) -> Note:
-    """What SAC did with the belief rule's choice, or the policy that the user named instead."""
-    if (saved := departure(problem, policy, rule, choice)) is None:
+def override_note(problem: Problem, policy: Policy, saved: Interval | None, rule: int, choice: int) -> Note:
+    """What SAC did with the belief rule's choice, or the policy that the user named instead; `saved`: see `departure`."""
+    if saved is None:
         return Note("JPO-I635", f"policy {policy.name}, as [agent] asks: {'as' if choice == rule else 'departs from'} the rule")
     if choice == rule:
         return Note("JPO-I630", "SAC: as the rule")

@@ -38,7 +38,8 @@ def problem(grid, belief):
 
 
 def told(problem, policy, choice):
-    note = override_note(problem, policy, by_rule(problem, problem.allowed), choice)
+    rule = by_rule(problem, problem.allowed)
+    note = override_note(problem, policy, departure(problem, policy, rule, choice), rule, choice)
     return [(note.text, note.code)]
 
 
