@@ -79,20 +79,20 @@ class PostgresDatabase:
 
     def each(self, statement: str) -> Iterator[tuple[Any, ...]]:
         # withhold: read to its end or not, it leaves no transaction open into which the next writer would fall
-        name = f"reader {next(self._readers)}"
-        cursor = self._connection.cursor(name, withhold=True, row_factory=tuple_row)
+        cursor = self._connection.cursor(f"reader {next(self._readers)}", withhold=True, row_factory=tuple_row)
         try:
             with self._answer():
-                cursor.execute(statement.encode())
-            while rows := self._fetched(cursor):
+                rows = cursor.execute(statement.encode()).fetchmany(2000)
+            while rows:
                 yield from rows
+                with self._answer():
+                    rows = cursor.fetchmany(2000)
         finally:
-            with self._answer():
-                cursor.close()
-
-    def _fetched(self, cursor: psycopg.ServerCursor[Any]) -> list[tuple[Any, ...]]:
-        with self._answer():
-            return cursor.fetchmany(2000)
+            try:
+                with self._answer():
+                    cursor.close()
+            finally:  # a server that is gone cannot be told: the cursor ends here alone
+                psycopg.Cursor.close(cursor)
 
     @contextmanager
     def transaction(self, *subjects: str) -> Iterator[Changes]:

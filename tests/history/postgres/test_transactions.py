@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from typing import Any
+
 import pytest
 
 pytest.importorskip("psycopg", reason='needs pip install "jpo[postgres]"')
@@ -27,3 +30,19 @@ def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
         open_postgres(f"postgresql://jpo:{SECRET}@127.0.0.1:1/jpo?connect_timeout=1", read_only=False, timeout_seconds=0.1)
     assert (caught.value.code, caught.value.place) == ("JPO-E513", "postgresql://127.0.0.1:1/jpo")
     assert SECRET not in str(caught.value)
+
+
+def test_a_server_that_goes_before_a_cursor_is_closed_leaves_none_open(postgres: Any) -> None:
+    url = postgres.new_database()
+    database = open_postgres(url, read_only=False, timeout_seconds=5.0)
+    assert database is not None
+    rows = database.each("SELECT 1")
+    assert next(rows) == (1,)
+    session = "FROM pg_stat_activity WHERE application_name = 'jpo' AND datname = current_database()"
+    postgres.sql(f"SELECT pg_terminate_backend(pid) {session}", url.partition("@/")[2].partition("?")[0])
+    with pytest.raises(StoreError) as caught:
+        rows.close()
+    assert caught.value.code == "JPO-E513"
+    del rows, caught
+    gc.collect()  # a cursor that was still open would warn here, which is an error
+    database.close()
