@@ -20,9 +20,8 @@ from jpo.forecast.evidence.loss import measured_losses
 from jpo.forecast.evidence.slope import slope_log_likelihood, slope_of
 from jpo.forecast.evidence.work import Work, work_of
 from jpo.forecast.measurements import CandidateRun, End, Measurements, by_end, measurements_of, runs_at_candidates
-from jpo.forecast.transfer import TransferredSurfaces
 from jpo.forecast.weights import effective_share, flattening, log_mean_exp, softmax
-from jpo.records import Belief, Bools, Candidates, Draws, Floats, Ints, Run
+from jpo.records import Belief, Bools, Candidates, Draws, Floats, Ints, Run, TransferredSurfaces
 
 LEAST_SHARE = 0.05
 """The likelihood is flattened until at least this share of the particles counts: no forecast depends on a handful of jobs."""
@@ -102,6 +101,7 @@ def posterior(
         loss_runs=_counts([run.row for run in succeeded if (run.outcome.val_loss or 0) > 0], len(candidates.values)),
         time_runs=time.count,
         loss_noise=loss.discrepancy.noise,
+        recalled=transferred,
     )
 
 

@@ -1,7 +1,8 @@
 """Gaussian process over the configurations that ran: what is expected elsewhere of a number of which no formula is known.
 
 Matérn 5/2 with a length scale per knob, a level that is not known, and noise. Nothing is maximised: what is not known of the
-hyper-parameters stays in DRAWS of them, since few runs say little about how far a knob reaches.
+hyper-parameters stays in DRAWS of them, since few runs say little about how far a knob reaches. Where other jobs ran over the
+same parameters, one of these is whether this job is like them, as the runs say.
 
 Source: Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, ch. 2, 4 and 5; Snoek et al., "Practical Bayesian
 Optimization of Machine Learning Algorithms", NIPS 2012 (hyper-parameters integrated out).
@@ -9,11 +10,10 @@ Optimization of Machine Learning Algorithms", NIPS 2012 (hyper-parameters integr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from jpo.records import Floats, Ints
+from jpo.forecast.transfer import RESIDUAL
+from jpo.records import Bools, Floats, Ints
 
 DRAWS, STEPS = 24, 8
 """Draws of the hyper-parameters, and Metropolis steps of each, from the prior's draws that explain the runs best."""
@@ -22,68 +22,71 @@ LENGTH, AMPLITUDE, NOISE = (-0.25, 1.0), (0.0, 0.6), (-3.0, 1.3)
 JITTER = 1e-6
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class FittedProcess:
-    """Gaussian process after runs.
-
-    Attributes:
-        points: shape (R, C), of the runs; knobs: shape (C,), which knob a column belongs to.
-        draws: shape (D, knobs + 2): ln of the length scales, of the amplitude and of the noise.
-        solved: shape (D, R), inverse: shape (D, R, R): the inverse covariance of the runs, times their values and alone.
-        middle, spread: mean and sd of the runs' values.
-    """
-
-    points: Floats
-    knobs: Ints
-    draws: Floats
-    solved: Floats
-    inverse: Floats
-    middle: float
-    spread: float
-
-    def at(self, points: Floats) -> tuple[Floats, Floats]:
-        """Mean and sd at points, (K, C) -> (D, K) each, without the noise of a run."""
-        amplitude = np.exp(2 * self.draws[:, -2])
-        between = amplitude[:, None, None] * _matern(self.points, points, self.draws, self.knobs) + 1  # (D, R, K)
-        mean = np.matmul(self.solved[:, None, :], between)[:, 0, :]
-        variance = amplitude[:, None] + 1 - (between * np.matmul(self.inverse, between)).sum(axis=1)
-        return self.middle + self.spread * mean, self.spread * np.sqrt(np.maximum(variance, JITTER**2))
-
-
-def fit(points: Floats, knobs: Ints, values: Floats, *, seed: int) -> FittedProcess:
-    """Gaussian process after at least one run.
+def process_after(
+    points: Floats,
+    knobs: Ints,
+    rows: Ints,
+    values: Floats,
+    surfaces: Floats | None = None,
+    *,
+    trust: float = 0.0,
+    seed: int,
+) -> tuple[Floats, Floats]:
+    """Mean and sd at all points after at least one run, (DRAWS, K) each, without the noise of a run.
 
     Args:
-        points: shape (R, C), each column 0..1 over the range of a knob; a word has a column for each of its values, 0 or 2^-.5.
-        values: shape (R,).
+        points: shape (K, C), each column 0..1 over the range of a knob; a word has a column for each of its values, 0 or 2^-.5.
+        knobs: shape (C,), which knob a column belongs to.
+        rows, values: shape (R,), which points ran, and what was measured there.
+        surfaces: shape (M, K), what other jobs would measure here, up to a constant: their mean and covariance are the process's
+            in those draws that hold this job to be like them, a share of `trust` before the runs are weighed.
     """
     rng, spread = np.random.default_rng((seed, len(values))), float(values.std()) or 1.0
+    others = np.zeros((2, len(points))) if surfaces is None else surfaces / spread
+    others = others - others[:, rows].mean(axis=1, keepdims=True)  # as the values: their level is not known
+    usual, away = others.mean(axis=0), (others - others.mean(axis=0)) / np.sqrt(len(others) - 1)
+    alike, ran = away[:, rows].T @ away, points[rows]
     wanted = (values - values.mean()) / spread
+
+    def covariance(draws: Floats, like: Bools, there: Floats, of_others: Floats) -> Floats:
+        return np.asarray(1 + _amplitude(draws) * _matern(ran, there, draws, knobs) + like[:, None, None] * of_others)
+
+    def weighed(draws: Floats, like: Bools) -> tuple[Floats, Floats]:
+        """Covariance of the runs under each draw, with their noise, (D, R, R), and what the process has to explain, (D, R)."""
+        noise = np.exp(2 * draws[:, -1, None, None]) + JITTER
+        return covariance(draws, like, ran, alike[:, rows]) + noise * np.eye(len(rows)), wanted - like[:, None] * usual[rows]
+
+    like = np.random.default_rng((seed, len(values), 1)).random(8 * DRAWS) < trust
     middle, width = np.array([*[LENGTH] * (int(knobs.max()) + 1), AMPLITUDE, NOISE]).T
-    draws = middle + width * rng.standard_normal((8 * DRAWS, len(middle)))
-    fits = _log_likelihood(points, knobs, wanted, draws)
+    middles = np.tile(middle, (len(like), 1))
+    middles[like, -2] = np.log(RESIDUAL / spread)
+    draws = middles + width * rng.standard_normal(middles.shape)
+    fits = _log_likelihood(*weighed(draws, like))
     weights = np.exp(fits - fits.max())
     chosen = rng.choice(len(draws), DRAWS, p=weights / weights.sum())
-    draws, score = draws[chosen], fits[chosen] - _square(draws[chosen], middle, width)
+    draws, like, middles = draws[chosen], like[chosen], middles[chosen]
+    score = fits[chosen] - _square(draws, middles, width)
     for _ in range(STEPS):
         moved = draws + 0.5 * width * rng.standard_normal(draws.shape) * (rng.random(draws.shape) < 0.5)
-        moved_score = _log_likelihood(points, knobs, wanted, moved) - _square(moved, middle, width)
+        moved_score = _log_likelihood(*weighed(moved, like)) - _square(moved, middles, width)
         better = np.log(rng.random(DRAWS)) < moved_score - score
         draws, score = np.where(better[:, None], moved, draws), np.where(better, moved_score, score)
-    inverse = np.asarray(np.linalg.inv(_covariance(points, knobs, draws)), dtype=np.float64)
-    return FittedProcess(points, knobs, draws, np.asarray(inverse @ wanted), inverse, float(values.mean()), spread)
+    of_runs, left = weighed(draws, like)
+    inverse, between = np.linalg.inv(of_runs), covariance(draws, like, points, alike)  # (D, R, R), (D, R, K)
+    mean = like[:, None] * usual + np.matmul(np.matmul(left[:, None, :], inverse), between)[:, 0, :]
+    before = 1 + _amplitude(draws)[:, 0] + like[:, None] * (away**2).sum(axis=0)
+    variance = before - (between * np.matmul(inverse, between)).sum(axis=1)
+    return values.mean() + spread * mean, spread * np.sqrt(np.maximum(variance, JITTER**2))
 
 
-def _covariance(points: Floats, knobs: Ints, draws: Floats) -> Floats:
-    """Covariance of the runs under each draw, (D, R, R): the level, what the knobs do, and noise."""
-    amplitude, noise = np.exp(2 * draws[:, -2:, None, None]).transpose(1, 0, 2, 3)  # (D, 1, 1) each
-    return np.asarray(1 + amplitude * _matern(points, points, draws, knobs) + (noise + JITTER) * np.eye(len(points)))
+def _amplitude(draws: Floats) -> Floats:
+    return np.asarray(np.exp(2 * draws[:, -2, None, None]))
 
 
-def _log_likelihood(points: Floats, knobs: Ints, values: Floats, draws: Floats) -> Floats:
-    """ln of the marginal likelihood of each draw, up to a constant, (D,)."""
-    lower = np.linalg.cholesky(_covariance(points, knobs, draws))
-    white = np.linalg.solve(lower, np.broadcast_to(values[:, None], (len(draws), len(values), 1)))[..., 0]
+def _log_likelihood(covariance: Floats, values: Floats) -> Floats:
+    """ln of the marginal likelihood of each draw, up to a constant, (D, R, R), (D, R) -> (D,)."""
+    lower = np.linalg.cholesky(covariance)
+    white = np.linalg.solve(lower, values[..., None])[..., 0]
     return np.asarray(-(white**2).sum(axis=1) / 2 - np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1))
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jpo.records import Bools, Candidates, Draws, Floats, Run
+from jpo.records import Bools, Candidates, Draws, Floats, Run, TransferredSurfaces
 from jpo.records.runs import by_workload
 
 SHIPPED = Path(__file__).with_name("surfaces.json")
@@ -32,7 +32,7 @@ _SCALES: Mapping[str, tuple[str, float, float]] = {
     "memory_gib": ("log2", 4.0, 2.0),
 }
 """Scale, centre and half width of the usual range: coordinates are about -1..1, and absolute, unlike the simulator's."""
-_RESIDUAL = 0.1
+RESIDUAL = 0.1
 """sd of ln of the residual of a recorded surface against a polynomial of this degree (measured: 0.05 to 0.2)."""
 _LENGTH = 0.7
 """Length scale of the residual in these coordinates."""
@@ -67,21 +67,6 @@ class Surfaces:
     log_loss: Floats
     trust: float
     weights: Floats
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class TransferredSurfaces:
-    """Surfaces drawn for a new workload.
-
-    Attributes:
-        draws: shape (MEMBERS, K).
-        trust: prior probability that the new workload is like these, times the share of candidates inside the recorded ranges.
-        seed: of the noise with which they are conditioned.
-    """
-
-    draws: Draws
-    trust: float
-    seed: int
 
 
 def transfer_surfaces(surfaces: Sequence[Surfaces], candidates: Candidates, seed: int) -> TransferredSurfaces | None:
@@ -125,7 +110,7 @@ def _drawn(coefficients: Floats, weights: Floats, points: Floats, rng: np.random
     """Normal surfaces with mean and covariance of the recorded coefficients, plus smooth residuals; shape (MEMBERS, K)."""
     measured = np.isfinite(coefficients).all(axis=1)
     recorded, weights = coefficients[measured], weights[measured]
-    residual = _RESIDUAL * _smooth(points, rng)
+    residual = RESIDUAL * _smooth(points, rng)
     if len(recorded) < 2:
         return residual
     portions = weights / weights.sum()

@@ -13,14 +13,9 @@ from jpo.forecast.belief import pick_jobs
 from jpo.forecast.earlier_jobs import likely_here, moves_of, with_moves
 from jpo.forecast.siblings.conditioning import LEAST_DOUBT, conditioned_draws, log_likelihood_of
 from jpo.forecast.siblings.evidence import evidence_of
-from jpo.forecast.transfer import (
-    TransferredSurfaces,
-    fit_surfaces,
-    shipped_surfaces,
-    transfer_surfaces,
-)
+from jpo.forecast.transfer import fit_surfaces, shipped_surfaces, transfer_surfaces
 from jpo.forecast.weights import log_mean_exp
-from jpo.records import PARAMETERS, VAL_LOSS, Belief, Candidates, Draws, Parameters, Quality, Run
+from jpo.records import PARAMETERS, VAL_LOSS, Belief, Candidates, Draws, Parameters, Quality, Run, TransferredSurfaces
 from jpo.simulate import Latents, jobs_of
 
 PARTICLES = 1000

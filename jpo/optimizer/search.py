@@ -1,8 +1,8 @@
 """What a search knows of its candidates: a first step, and from two runs on a Gaussian process over what they measured.
 
-The first step is the belief's where time or cost matter, of which it has physics, else to the middle. Later the belief says what
-fails, and that the less the more runs end well: of failures and losses it is too sure, and its expected improvement, alone or
-mixed in, left more of the way (decision 0114).
+The first step is the belief's where time or cost matter, of which it has physics, else to the middle. Later other jobs' surfaces
+count as far as the runs are like them. The belief says what fails, and that the less the more runs end well: of failures and
+losses it is too sure, and its expected improvement, alone or mixed in, left more of the way (decision 0114).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 
 from jpo.agent.candidate_rows import least, rows_of_runs
 from jpo.agent.comparison import Comparison
-from jpo.agent.preference import FAILURE_CHARGE
+from jpo.agent.preference import FAILURE_CHARGE, scalarise
 from jpo.agent.reward import objective, reward_vector
 from jpo.agent.search.search_values import SearchValues
-from jpo.forecast.gaussian_process import expected_improvement, fit
-from jpo.records import Candidates, Floats, Ints, Parameters, Preference, Run, RunStatus
+from jpo.forecast.gaussian_process import expected_improvement, process_after
+from jpo.records import Candidates, Floats, Ints, Parameters, Preference, Run, RunStatus, TransferredSurfaces
 
 CENTRES = 2
 """Best runs around which candidates lie."""
@@ -39,12 +39,20 @@ def search_values(comparison: Comparison, runs: Sequence[Run], horizon_runs: int
         worded = [candidates.names[knob] in candidates.words for knob in knobs]
         middle = np.where(worded, points[candidates.current], 0.5)  # of the numbers, with today's words
         return SearchValues(-np.asarray(np.abs(points - middle).sum(axis=1)), best, len(runs), horizon_runs)
-    mean, sd = fit(points[rows], knobs, values, seed=0).at(points)
+    recalled = belief.recalled
+    surfaces, trust = (_surfaces(candidates, recalled, preference), recalled.trust) if recalled else (None, 0.0)
+    mean, sd = process_after(points, knobs, rows, values, surfaces, trust=trust, seed=0)
     best = least(mean.mean(axis=0), ended_well)
     so_far = mean[:, np.flatnonzero(ended_well)].min(axis=1, keepdims=True)
     ended = [run.ended_well for run in runs if run.status is not RunStatus.STOPPED]
     fails = belief.p_fail * (1 + ended.count(False)) / (1 + len(ended))
     return SearchValues(expected_improvement(mean, sd, so_far).mean(axis=0) * (1 - fails), best, len(runs), horizon_runs)
+
+
+def _surfaces(candidates: Candidates, recalled: TransferredSurfaces, preference: Preference) -> Floats:
+    """What jobs like the other ones would measure of the preference here, (M, K)."""
+    of = recalled.draws
+    return scalarise(of.log_time, of.log_time + candidates.log_rate, of.log_utilisation, of.log_loss, preference)
 
 
 def objectives_of(candidates: Candidates, runs: Sequence[Run], preference: Preference) -> tuple[Ints, Floats]:

@@ -7,7 +7,18 @@ None (never zero). Times are unix seconds, ratios lie in 0..1, units are in the 
 from __future__ import annotations
 
 from jpo.policies import POLICIES, TRAINED, PolicyName
-from jpo.records.arrays import CALIBRATED, Belief, Bools, Calibration, Candidates, Draws, Floats, Ints, Residuals
+from jpo.records.arrays import (
+    CALIBRATED,
+    Belief,
+    Bools,
+    Calibration,
+    Candidates,
+    Draws,
+    Floats,
+    Ints,
+    Residuals,
+    TransferredSurfaces,
+)
 from jpo.records.contradictions import Contradictions, Reach, Stray
 from jpo.records.decisions import (
     COVERAGE,

@@ -83,6 +83,21 @@ class Draws:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class TransferredSurfaces:
+    """Surfaces drawn for a new workload.
+
+    Attributes:
+        draws: shape (M, K).
+        trust: prior probability that the new workload is like these, times the share of candidates inside the recorded ranges.
+        seed: of the noise with which they are conditioned.
+    """
+
+    draws: Draws
+    trust: float
+    seed: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Belief:
     """Belief about every candidate after the runs so far: weighted particles, already moved towards own measurements.
 
@@ -101,6 +116,7 @@ class Belief:
         time_runs: shape (K,), how many runs say how long it takes there, where some parameters do not matter; None: `runs`.
         quality: what `val_loss` and `log_loss` are the error of, where the runs are not judged by their validation loss.
         besides: beliefs about other qualities that the runs measure, on the same candidates.
+        recalled: surfaces of other workloads before this one's runs; None where none were recorded.
     """
 
     weights: Floats
@@ -123,6 +139,7 @@ class Belief:
     loss_noise: float = 0.03
     quality: Quality = VAL_LOSS
     besides: tuple[Belief, ...] = ()
+    recalled: TransferredSurfaces | None = None
 
     @property
     def tried(self) -> Bools:

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jpo.forecast import posterior
-from jpo.forecast.transfer import TransferredSurfaces
-from jpo.records import Belief, Candidates, Draws, Identity, Outcome, Run, RunStatus
+from jpo.records import Belief, Candidates, Draws, Identity, Outcome, Run, RunStatus, TransferredSurfaces
 
 LN2 = math.log(2)
 TWO = Candidates(("batch_size",), np.array([[32.0], [4096.0]]), 0, np.ones(2, dtype=np.bool_), np.array([0.0, 0.5]))
