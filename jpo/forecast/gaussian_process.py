@@ -49,7 +49,8 @@ def process_after(
     wanted = (values - values.mean()) / spread
 
     def covariance(draws: Floats, like: Bools, there: Floats, of_others: Floats) -> Floats:
-        return np.asarray(1 + _amplitude(draws) * _matern(ran, there, draws, knobs) + like[:, None, None] * of_others)
+        alone = 1 + _amplitude(draws) * _matern(ran, there, draws, knobs)
+        return np.asarray(alone + like[:, None, None] * of_others) if like.any() else alone
 
     def weighed(draws: Floats, like: Bools) -> tuple[Floats, Floats]:
         """Covariance of the runs under each draw, with their noise, (D, R, R), and what the process has to explain, (D, R)."""
@@ -99,7 +100,7 @@ def _matern(some: Floats, others: Floats, draws: Floats, knobs: Ints) -> Floats:
     squares = (some[:, None, :] - others[None, :, :]) ** 2  # (R, K, C)
     scaled = np.tensordot(np.exp(-2 * draws[:, knobs]), squares, axes=(1, 2))
     away = np.sqrt(5 * scaled)
-    return np.asarray((1 + away + away**2 / 3) * np.exp(-away))
+    return np.asarray((1 + away * (1 + away / 3)) * np.exp(-away))
 
 
 def expected_improvement(mean: Floats, sd: Floats, best: Floats) -> Floats:

@@ -17,14 +17,15 @@ def scattered(
 ) -> Iterator[Parameters]:
     """Configurations without end, some of them twice: the middle, then in turn near each base, and anywhere."""
     rng, names = np.random.default_rng(seed), list(ladders)
+    at = [{name: int(np.abs(np.array(rungs) - base[name]).argmin()) for name, rungs in ladders.items()} for base in bases]
     yield {**bases[0], **{name: ladder[len(ladder) // 2] for name, ladder in ladders.items() if name not in worded}}
     while True:
-        for base in bases:
+        for base, here in zip(bases, at, strict=True):
             moved = rng.random(len(names)) < rng.uniform(1 / len(names), 1)
             moved[rng.integers(len(names))] = True
             width = CLOSEST * (FARTHEST / CLOSEST) ** rng.random()
             near = {
-                name: _moved(ladders[name], base[name], width, rng, worded=name in worded)
+                name: ladders[name][_moved(len(ladders[name]), here[name], width, rng, worded=name in worded)]
                 for name, move in zip(names, moved, strict=True)
                 if move
             }
@@ -32,9 +33,8 @@ def scattered(
             yield {**base, **{name: ladder[rng.integers(len(ladder))] for name, ladder in ladders.items()}}
 
 
-def _moved(ladder: tuple[float, ...], value: float, width: float, rng: np.random.Generator, *, worded: bool) -> float:
-    """Another rung than the value's; of words any."""
-    at = int(np.abs(np.array(ladder) - value).argmin())
-    steps = 0 if worded else round(width * (len(ladder) - 1) * rng.standard_normal())
-    to = int(rng.integers(len(ladder))) if worded else at + (steps or int(rng.choice((-1, 1))))
-    return ladder[min(max(to, 0), len(ladder) - 1)]
+def _moved(rungs: int, at: int, width: float, rng: np.random.Generator, *, worded: bool) -> int:
+    """Another rung than this one; of words any."""
+    steps = 0 if worded else round(width * (rungs - 1) * rng.standard_normal())
+    to = int(rng.integers(rungs)) if worded else at + (steps or int(rng.choice((-1, 1))))
+    return min(max(to, 0), rungs - 1)
