@@ -4,8 +4,6 @@ Every free parameter has a ladder of values around today's, or the user's own ch
 few; else moves of one and two parameters from today's configuration and from the best one run, the nearest first. Deterministic.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Budget of exploring: what following the agent has cost against always keeping, and what is left to spend."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ answer, and what a draw tries next to the favourite was measured to cost more th
 Source of `safe`: Wu et al., "Conservative Bandits", ICML 2016 (explore only what keeps the total near that of always keeping).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

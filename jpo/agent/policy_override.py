@@ -2,8 +2,6 @@
 installation before showed; else by what practice on simulated jobs taught.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from jpo.agent.policy import Policy

@@ -1,8 +1,6 @@
 """Preference over several objectives, which become one number here and nowhere else. What is compared are natural logs of ratios,
 so that 10% of time weighs as much as 10% of money, whatever the job's size."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

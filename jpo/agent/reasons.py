@@ -1,7 +1,5 @@
 """Reasons of a decision: notes with numbers, most important first."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -7,8 +7,6 @@ Source: hierarchical Gaussian process, a surface of the installation plus one of
 Processes for Machine Learning", 2006, section 2.7, and Gelman et al., "Bayesian Data Analysis", chapter 5.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace

@@ -3,8 +3,6 @@
 The seal is checked before anything is parsed. It finds accidents (truncation, a flipped bit, a foreign file); it is no signature.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

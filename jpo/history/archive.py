@@ -11,8 +11,6 @@ with the same hashes.
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are parameters
 
-from __future__ import annotations
-
 import base64
 import gzip
 import zlib

@@ -11,8 +11,6 @@ The first record follows GENESIS. A record that was changed, removed from the mi
 against an anchor: a hash noted elsewhere (a pipeline's output, a ticket) that must still be in the log.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

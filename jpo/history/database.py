@@ -5,8 +5,6 @@ Statements are written in the SQL that both share, with named parameters (`:run_
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are parameters
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field

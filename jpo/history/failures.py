@@ -1,7 +1,5 @@
 """Failures of SQLite and the file system as StoreErrors: place, finding, remedy and a code for each cause."""
 
-from __future__ import annotations
-
 import errno
 import sqlite3
 from collections.abc import Iterator

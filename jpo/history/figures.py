@@ -3,8 +3,6 @@
 Only runs that ended well count for what a job takes or reaches; the others are counted. Quantities without measurements are None.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass

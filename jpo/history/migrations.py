@@ -4,8 +4,6 @@ The version is kept in the file's header (`PRAGMA user_version`), next to a mark
 units; times are unix seconds, mappings are canonical JSON.
 """
 
-from __future__ import annotations
-
 import sqlite3
 
 from jpo.errors import StoreError

@@ -3,8 +3,6 @@
 Reading raises ValueError, LookupError or TypeError for a row that does not hold what was written; the store reports damage.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Recorded runs: what a later report adds to one, when it started, and which suggestion it followed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace

@@ -6,8 +6,6 @@ IMMEDIATE), so that what they read is still true when they write; readers never 
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are parameters
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import time

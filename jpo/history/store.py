@@ -9,8 +9,6 @@ same workload takes turns, so a writer reads first and then inserts or updates; 
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are parameters
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

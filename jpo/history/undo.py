@@ -5,8 +5,6 @@ audit log after it; where the process was killed in between, neither is certain.
 read next: by the next suggestion, or now.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace

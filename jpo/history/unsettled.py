@@ -3,8 +3,6 @@
 The file says it: its bytes are those that were planned, or those from before. The next command that writes puts it on record.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from typing import Literal

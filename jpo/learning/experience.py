@@ -4,8 +4,6 @@ State: the problem decided before the run; action: what was executed, whoever ch
 run that ended well. The same runs in the same order give the same transitions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType

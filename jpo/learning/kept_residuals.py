@@ -3,8 +3,6 @@
 Each workload's part is worked out when its runs have changed. The history is the truth, this a cache. Needs no torch.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Resets other than by evidence, as earlier systems had them: on a timer, or when a run breaks the SLA."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -23,8 +23,6 @@ same names (csv/log.py).
 | jpo_memory_bytes            | gauge   | optional: resident memory of the job                                                 |
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 RUN_INFO = "jpo_run_info"

@@ -3,8 +3,6 @@
 Each kind is said once: a thousand runs with one mistake are one sentence, with examples and a count.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ A larger batch that needs more epochs for the same progress costs about this slo
 of it is in forecast/evidence/slope.py.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from itertools import combinations, pairwise

@@ -4,8 +4,6 @@ every process that learns, and JPO compiles nothing.
 Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015; `torch.optim.adam.adam`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import torch

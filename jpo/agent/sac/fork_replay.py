@@ -1,7 +1,5 @@
 """Replay of forks: what several candidates saved against the belief rule's choice, from one state, with the same luck."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

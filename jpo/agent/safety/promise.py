@@ -3,8 +3,6 @@
 What lowers it is worth half as much time again. Once it seems out of reach, a lower loss is taken where it costs nothing.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Who has a deadline pays for waiting as for running: eight GPUs after two days are worth less than four at once.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

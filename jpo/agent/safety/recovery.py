@@ -6,8 +6,6 @@ value, it is said that the cause may be another one, and the next parameter is t
 way up again, which the ordinary decision finds, without what is ruled out here.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Literal

@@ -1,7 +1,5 @@
 """Risk: the chance that a run does harm, which is to fail or to be worse than a base by more than is tolerated."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ The ordinary decision weighs all candidates against each other; this one asks of
 One failed run may be the cluster's fault, and is left to the ordinary decision.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Runs that were to follow a suggestion and report other values: they count where they really were, and judge no suggestion."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Runs that followed the agent's suggestions, with the values that it replaced: what exploring has cost is counted from them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from jpo.history.runs import RecordedRun

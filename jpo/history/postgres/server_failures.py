@@ -1,7 +1,5 @@
 """Failures of a PostgreSQL server as StoreErrors: place, finding, remedy and a code for each cause."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

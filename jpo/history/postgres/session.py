@@ -1,7 +1,5 @@
 """Session on a PostgreSQL server: from a URL, with all that libpq knows, to an open connection within a time."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

@@ -9,8 +9,6 @@ Times: an open transaction that is silent loses its locks after half of the time
 tenths; the server gives up a statement after nine tenths, and the watchdog a server that has said nothing by then.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ or for ever. So a thread looks at the clock while an answer is awaited, and cuts
 with an error. Opening a connection has no socket to cut; it happens in a thread that is left behind (`in_time`).
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import time

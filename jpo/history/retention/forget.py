@@ -10,8 +10,6 @@ still tells of it: up to when runs were forgotten stands beside how far each sou
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are parameters
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

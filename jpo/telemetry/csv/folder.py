@@ -1,7 +1,5 @@
 """Sets of CSV logs: the files that patterns select, and the runs in them. One bad log never hides the others."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

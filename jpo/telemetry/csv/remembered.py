@@ -4,8 +4,6 @@ Only what later logs are compared with is kept of it, so that the answer is the 
 of which something has to be said each time, nor of one that was changed within the last minute.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zlib

@@ -4,8 +4,6 @@ Only spelling counts: upper and lower case, separators, blanks, the organisation
 resnet50 and resnet101, cifar10 and cifar100, gpt2 and gpt2-xl, v1 and v2 are different things, and never alike here.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping

@@ -4,8 +4,6 @@ Pure functions; client.py sends the requests. Causes and remedies follow what re
 answered (docs/decisions/0002).
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

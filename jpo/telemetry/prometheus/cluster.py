@@ -5,8 +5,6 @@ in PromQL. Which of the possible names a server has for these pods is read from 
 What is not measured stays absent: a CPU-only cluster has no GPU utilisation, rather than one of zero.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping

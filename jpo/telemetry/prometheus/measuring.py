@@ -4,8 +4,6 @@ The number of requests does not depend on the number of runs. Where cluster and 
 cluster's value counts: it includes all processes of the container.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Lifetimes of pods: start, end and outcome from kube-state-metrics or, where that is not scraped, from cAdvisor."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

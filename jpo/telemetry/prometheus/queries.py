@@ -6,8 +6,6 @@ aggregates by run_id first, because a pair of highly available servers reports e
 the same runs are one request: the label `quantity` distinguishes their rows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote_plus

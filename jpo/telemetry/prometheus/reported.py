@@ -3,8 +3,6 @@
 A run that was restarted, in the same pod or in another, may have reported values that no longer hold: the latest report counts.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

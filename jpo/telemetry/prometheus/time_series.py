@@ -5,8 +5,6 @@ than their time. Containers of a pod follow each other; GPUs, and servers that s
 taken at the same time are averaged. Over the pods of a run, cores are added up, and memory is the highest of any pod.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import defaultdict

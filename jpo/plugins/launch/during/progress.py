@@ -1,7 +1,5 @@
 """A run so far, and the run to beat: all that decisions during a run see."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from jpo.forecast.curves.curve import Curve

@@ -18,8 +18,6 @@ No policy was trained for this: the released SAC policies choose between configu
 the agent's own objective, with the forecast of the learning curve as belief.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The command of a run: what was typed, or a script with the values of config.ini where it reads them."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -3,8 +3,6 @@
 Each is imported when it is used: `jpo suggest` starts without them.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from functools import partial

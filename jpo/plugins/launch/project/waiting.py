@@ -1,7 +1,5 @@
 """Waiting: what the engine of [launch] says how long runs of some configurations would wait, if it answers soon."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ Nothing of it is imported or executed. Modules beside it are read with it, since
 cannot be seen (names that are computed, libraries that read files by themselves) is never taken for absent: `reads_all`.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Sequence

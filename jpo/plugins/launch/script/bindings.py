@@ -1,8 +1,6 @@
 """Names that a script binds by itself: parameters that it sets to a value of its own, fields that become options or are read from
 variables, and settings that it hands on as a whole."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 

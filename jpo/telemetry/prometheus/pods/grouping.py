@@ -4,8 +4,6 @@ Pure functions over what kube_state.py read. The run id of the labels joins pods
 of its own. A job of one name that is made anew every night is a run each time: its id says where and when it began.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

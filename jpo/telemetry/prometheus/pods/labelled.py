@@ -3,8 +3,6 @@
 A pod that reports jpo_run_info is that run's. What nothing measures here, losses and progress, stays unknown.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ A Kubernetes label holds at most 63 characters of [A-Za-z0-9._-], so that a path
 by their slugs. Annotations are free text, and say parameters alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -3,8 +3,6 @@
 Pods that completed up to the watermark may be listed for weeks, and those of services for ever: neither costs a further request.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Launcher of AWS: a run is one EC2 instance that ends itself, whatever becomes of JPO."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, partial

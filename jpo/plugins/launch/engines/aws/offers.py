@@ -2,8 +2,6 @@
 run in a region, by market. Prices come in by value.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

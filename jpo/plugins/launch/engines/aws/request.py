@@ -5,8 +5,6 @@ config.ini travel as data in files, never as text of a shell. There are no crede
 can read it.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

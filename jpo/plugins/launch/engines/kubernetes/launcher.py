@@ -4,8 +4,6 @@ The Job is made first and owns the rest, so that whoever deletes it leaves nothi
 that was made anew under the name is another one.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from contextlib import suppress

@@ -2,8 +2,6 @@
 their names and labels, made of the run's id.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from base64 import b64encode

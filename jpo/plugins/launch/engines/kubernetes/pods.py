@@ -4,8 +4,6 @@ Nothing of it is a shell's text. A dollar sign is doubled, since the kubelet put
 values. Requests equal limits, so that a run has what its config.ini says, no less and no more, whatever else is on the node.
 """
 
-from __future__ import annotations
-
 import os.path
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """How much room a cluster has for a run: what quota, Kueue's queue and the nodes say. What may not be read is not known."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

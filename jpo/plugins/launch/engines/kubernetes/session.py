@@ -4,8 +4,6 @@ Each call is bounded in time and made again where the server was busy, failed or
 its own words. Addresses and credentials are the client's business and appear in no message.
 """
 
-from __future__ import annotations
-
 import importlib
 import logging
 import re

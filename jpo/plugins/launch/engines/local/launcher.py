@@ -1,7 +1,5 @@
 """LocalLauncher: runs on this machine, each watched by a supervisor of its own."""
 
-from __future__ import annotations
-
 import os
 import select
 import shutil

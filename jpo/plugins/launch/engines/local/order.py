@@ -1,8 +1,6 @@
 """Order: what a supervisor is to do, and its answer once the command was started. Both pass through pipes, never through files:
 the environment of a job may hold secrets."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

@@ -8,8 +8,6 @@ process that launched the run is dead, the run is ended. SIGTERM cancels it. Kil
 whoever asks next finds the rest by its mark. Standard library only, of JPO only its own folder's modules.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import select

@@ -1,7 +1,5 @@
 """SlurmLauncher: runs as jobs of SLURM, each found again by its run id and its folder."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import re

@@ -2,8 +2,6 @@
 and a QOS, by sacctmgr: SLURM lets a job wait for ever that asks for more.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -14,8 +14,6 @@ r"""Files of a run that pass between JPO and batch.sh, in the folder `slurm` of 
 What stands in the last four comes from a node and is read with doubt.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping
