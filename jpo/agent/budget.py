@@ -20,7 +20,6 @@ BUDGET = 2.0
 Against one: 2% less after 10, 20 and 40 simulated runs, .3 to .5% less on recorded jobs, harm equal."""
 SHARE = 0.5
 """Most of the budget that one trial uses up, however it ended: a single bad one must not end learning for 20 runs."""
-
 Explore = Literal["off", "safe", "on"]
 Goal = Literal["recurring", "search"]
 """What counts: what all runs cost, or what the best of them is worth (agent/search)."""
@@ -81,12 +80,10 @@ class Leeway:
 
     @property
     def used_up(self) -> bool:
-        """Whether no whole trial is left."""
         return self.trials_earned - self.trials_made < 1
 
     @property
     def overspent(self) -> bool:
-        """Whether nothing is left of the budget."""
         return self.budget_left < 0
 
 

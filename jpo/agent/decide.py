@@ -28,7 +28,6 @@ from jpo.agent.state import observe
 from jpo.records import Bools, Decision, Note, PolicyName, RuleApplied
 
 Pick = Callable[[Bools], int]
-
 BEST = "the best that is likely to be better"
 """Rule that chooses, where no trial may gain more."""
 
@@ -168,7 +167,6 @@ def least_loss_among_equals(problem: Problem, allowed: Bools, choice: int) -> in
 
 
 def by_rule(problem: Problem, allowed: Bools) -> int:
-    """The belief rule's choice among these rows."""
     return least(problem.acquisition.score, allowed)
 
 

@@ -42,16 +42,13 @@ class Problem:
 
     @property
     def candidates(self) -> Candidates:
-        """The configurations between which is chosen."""
         return self.comparison.candidates
 
     @property
     def belief(self) -> Belief:
-        """The posterior over them."""
         return self.comparison.belief
 
     def under(self, explore: Explore) -> Problem:
-        """The same problem with another boldness."""
         return replace(self, boldness=replace(self.boldness, explore=explore))
 
     @cached_property
@@ -85,7 +82,6 @@ class Problem:
 
     @cached_property
     def exploration(self) -> Exploration:
-        """What may be run next."""
         return Exploration(self.comparison, self.acquisition, self.boldness, self.leeway, self.open_rows)
 
     @property

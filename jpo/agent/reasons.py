@@ -180,7 +180,6 @@ def _guard(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:
 
 
 def _held_back(problem: Problem, favourite: int) -> Iterator[Note]:
-    """What keeps the decider from what it likes best."""
     than, comparison = name_of(problem.candidates, favourite), problem.comparison
     if held := next((hold for hold in problem.holds if hold.rows[favourite] and not problem.allowed[favourite]), None):
         yield Note(held.code, f"{than} looks promising but {held.why}")

@@ -18,10 +18,8 @@ from jpo.errors import StoreError
 from jpo.files.reading import json_object
 
 Tensors = dict[str, NDArray[np.generic]]
-
 SEAL = b"jpo-seal-sha256:"
 BLANK = b"0" * 64
-
 FORMAT = "jpo agent 3"
 """Of the agent that learns; other sealed files have their own."""
 NARROWER = {SCHEMA_WITHOUT_PHASES: WITHOUT_PHASES, SCHEMA_WITHOUT_QUEUE: WITHOUT_QUEUE}

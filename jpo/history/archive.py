@@ -49,8 +49,6 @@ MAX_LINE_BYTES = 1 << 26
 HEADER_BYTES = 4096
 MAX_BYTES = 1 << 36
 """Of an unpacked export: a few megabytes of gzip can hold it all, so what is packed tells nothing."""
-
-
 JSON = {"document", "parameters", "data"}
 """Columns that hold JSON objects."""
 READ: Mapping[str, Callable[[Mapping[str, Any]], object]] = {

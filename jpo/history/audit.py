@@ -25,7 +25,6 @@ from jpo.records import Identity
 
 GENESIS = "0" * 64
 """The first record's `previous` hash."""
-
 _as_json = json.JSONEncoder(default=lambda value: [repr(value)]).encode
 """A damaged row may hold bytes where text belongs: its hash must differ from that of any text, not raise."""
 

@@ -92,7 +92,6 @@ def naming(run_ids: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def select_all(table: str, columns: Sequence[str], order: str) -> str:
-    """A SELECT statement of all rows, in this order."""
     return f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"
 
 

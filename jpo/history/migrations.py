@@ -10,7 +10,6 @@ from jpo.errors import StoreError
 
 APPLICATION_ID = 0x4A504F31
 """The mark in the header: "JPO1"."""
-
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """

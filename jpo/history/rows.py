@@ -44,7 +44,6 @@ from jpo.records import (
 )
 
 Columns = dict[str, str | float | None]
-
 RUN_COLUMNS = (
     *("dataset", "model", "framework", "hardware", "run_id", "status", "source", "started_at", "ended_at", "recorded_at"),
     *("suggestion_id", "parameters", *MEASURED, "fell_silent", "metrics", "assumed"),

@@ -36,7 +36,6 @@ from jpo.records import SERIES_QUANTITIES, Finished, Identity, Run, Series
 
 _THE_RUN = f"{OF_WORKLOAD} AND run_id = :run_id"
 _NEWEST_FIRST = "ORDER BY ended_at DESC, number DESC"
-
 _INSERT_RUN = insert_into("runs", RUN_COLUMNS, numbered=True)
 _UPDATE_RUN = f"UPDATE runs SET {', '.join(f'{name} = :{name}' for name in RUN_COLUMNS)} WHERE {_THE_RUN}"
 _INSERT_SERIES = f"""

@@ -133,7 +133,6 @@ def pinned(workload: Workload, store: Store, *, now: float) -> Workload:
 
 
 def pin_notes(workload: Workload) -> tuple[Note, ...]:
-    """A note for each parameter that `pinned` holds."""
     held = ((p, p.held) for p in workload.parameters if p.held and p.held.code == PINNED)
     return tuple(Note(PINNED, f"{p.key} = {p.text} is {why.text}") for p, why in held)
 

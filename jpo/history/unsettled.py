@@ -13,7 +13,6 @@ from jpo.history.undo import holds
 from jpo.records import Identity, Workload
 
 Fate = Literal["written", "not written", "changed", "missing"]
-
 SENTENCES: Mapping[Fate, str] = {
     "written": "there is no record that it was written, but {config} contains its values; the next `jpo suggest` records it",
     "not written": "there is no record that it was written, and {config} is as it was before",

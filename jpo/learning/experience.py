@@ -71,7 +71,6 @@ def known_after(
     residuals: Residuals | None = None,
     needs_after: Mapping[str, PhaseNeeds] = MappingProxyType({}),
 ) -> Known:
-    """Knowledge of the workload after these runs."""
     ids = {run.run_id for run in runs}
     followed_up = changed([follower for follower in followers if follower[0].run_id in ids])
     needs = needs_after.get(runs[-1].run_id) if runs else None

@@ -29,7 +29,6 @@ NOTHING = Residuals((), np.zeros(0, dtype=np.int64), np.zeros((0, len(COORDINATE
 """What is saved where no job said anything: which runs these were is worth knowing, or they would be worked out every time."""
 MOST_NEW = 20
 """Workloads that are worked out in one suggestion: some ms each."""
-
 Digests = Mapping[str, Sequence[str]]
 """Of each run from which a workload's part was made."""
 

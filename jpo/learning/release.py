@@ -175,7 +175,6 @@ def _clear(played: Sequence[PairedJob], most: int) -> bool:
 
 
 def verdict(played: Sequence[PairedJob]) -> ReleaseTest:
-    """The result of a test that was played to its end."""
     situations = {name: [job for job in played if job.situation == name] for name in SITUATIONS}
     return ReleaseTest(compare(played), {name: compare(jobs) for name, jobs in situations.items() if len(jobs) > 1})
 

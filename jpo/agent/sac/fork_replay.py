@@ -55,7 +55,6 @@ class ForkReplay(Ring):
         super().__init__(capacity, {"features": features, "saved": (rows, np.float32), "there": (rows, np.bool_)})
 
     def add(self, forks: Iterable[Fork]) -> None:
-        """Store forks, overwriting the oldest."""
         for fork in forks:
             self.put(features=fork.features, saved=fork.saved, there=np.ones(len(fork.saved), dtype=np.bool_))
 

@@ -36,8 +36,6 @@ BATCH, FORKS = 64, 64
 REAL_BEFORE_HALF = 16
 """Fewer real transitions than this are shown in proportion, or the networks would learn them by heart."""
 UPDATES_PER_RUN = 8
-
-
 Step = Callable[[Learner, Batch | None, ForkBatch | None], object]
 """One gradient step: `candidate_set.update`, or that of an alternative."""
 Practise = Callable[[Policy, np.random.Generator], Practice]
@@ -163,7 +161,6 @@ def learnt_again(
 
 
 def take_in(state: AgentState, practice: Practice) -> None:
-    """Put what was practised into the replays."""
     state.simulated.add(practice.transitions)
     state.forks.add(practice.forks)
 

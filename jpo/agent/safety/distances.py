@@ -15,7 +15,6 @@ from jpo.agent.safety.vetoes import STEP, Veto
 from jpo.records import Belief, Bools, Candidates, Floats, Parameters
 
 Admissible = Callable[[Parameters, Parameters], bool]
-
 NEAR_A_MISS, NO_WAY_BACK = "JPO-I653", "JPO-I654"
 
 

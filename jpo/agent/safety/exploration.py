@@ -59,7 +59,6 @@ class Exploration:
 
     @cached_property
     def left(self) -> Bools:
-        """Rows that the rules leave."""
         left = self.open_rows
         for _, taken in self.taken:
             left = left & ~taken
@@ -95,7 +94,6 @@ class Exploration:
 
     @property
     def rules(self) -> tuple[RunRule, ...]:
-        """The rules that hold under this `explore`."""
         if self.boldness.explore != "off" and self.asked_for is not None:
             return (ASKED_FOR,)
         if self.boldness.explore == "on" or self.boldness.goal == "search":
@@ -114,7 +112,6 @@ class Exploration:
         return next((rule for rule, taken in self.taken if taken[row]), None)
 
     def kind(self, row: int) -> ChangeKind:
-        """What running a row would be."""
         if row == self.now:
             return "kept"
         if self.comparison.belief.runs[row] or row == self.step_back:
@@ -123,12 +120,10 @@ class Exploration:
 
     @property
     def now(self) -> int:
-        """Today's row."""
         return self.comparison.candidates.current
 
     @cached_property
     def others(self) -> Bools:
-        """All rows but today's."""
         return ~self.is_row(self.now)
 
     @cached_property
@@ -246,7 +241,6 @@ class Exploration:
 
     @property
     def may_stay(self) -> bool:
-        """Whether today's values may be run once more."""
         return bool(self.comparison.candidates.admissible[self.now])
 
     def is_row(self, row: int) -> Bools:

@@ -76,7 +76,6 @@ class Promise:
 
     @property
     def finding(self) -> str:
-        """That it is not kept."""
         limit, today = self.quality.value_of(self.limit), value(self.quality, self.today)
         return f"{self.target} = {limit:g} is not met (today's values are expected to end with {today})"
 

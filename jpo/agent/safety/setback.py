@@ -18,7 +18,6 @@ from jpo.records import Note, Parameters, Run, RunStatus, same
 
 Broken = tuple[str, float, float, float]
 """An SLA target that is not kept any more: its name, the limit, what is expected of the values before and now."""
-
 Z = 2.12
 """Noise alone makes 5 of 100 changes look so much worse, one-sided, after any of the first five runs by which they are judged.
 

@@ -23,7 +23,6 @@ class SearchValues:
 
     @property
     def over(self) -> bool:
-        """Whether no run is left."""
         return self.of is not None and self.runs >= self.of
 
 

@@ -12,13 +12,10 @@ from jpo.records import Contradictions, Identity, Parameters, Reach, Run, Stray,
 
 LOOKED_BACK = 100
 """Newest suggestions, and runs, in which contradictions are looked for."""
-
 REPEATED, UNRELATED = 2, 3
 """Contradictions in one parameter after which JPO acts on them: alike ones, and such as have nothing in common."""
-
 CLOCKS_DIFFER_SECONDS = 300.0
 """By which a run may seem to begin before the suggestion whose values it has."""
-
 LIMITED = frozenset({"batch_size", "gpus", "cpus", "memory_gib"})
 """Parameters to which quotas, nodes and scripts set limits; what else comes out different is scaled, or not understood."""
 
@@ -133,7 +130,6 @@ def _stray(made: Suggestion, name: str, given: float, run: Run) -> Stray:
 
 
 def _partly(made: Suggestion, but: str, run: Run) -> bool:
-    """Whether a run took over another change of a suggestion."""
     return any(
         change.parameter != but
         and change.parameter in run.parameters

@@ -9,9 +9,7 @@ from jpo.history import migrations
 
 SCHEMA = "jpo"
 """The schema of the tables, next to anything else in the database."""
-
 CREATE = ("CREATE TABLE jpo.schema_version (version INTEGER NOT NULL)", "INSERT INTO jpo.schema_version VALUES (0)")
-
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (),  # SQLite alone had version 1
     (

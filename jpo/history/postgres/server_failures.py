@@ -31,7 +31,6 @@ _POOLED = (
     "JPO-E513",
 )
 _STANDBY = ("the server accepts no changes", "name the primary server, and a role that may write", "JPO-E514")
-
 _CAUSES = {  # by SQLSTATE, the longest match; PostgreSQL's documentation, appendix A
     "08": _GONE,
     "22": UNSTORABLE,

@@ -27,7 +27,6 @@ GRACE_SECONDS = 0.3
 """For libpq to say itself that the time is over, and why."""
 CANCEL_SECONDS = 0.3
 """For a server to hear that the command was interrupted."""
-
 CHECK = "check the server, JPO_STORE__URL, and the password in PGPASSFILE"
 
 

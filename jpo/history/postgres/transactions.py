@@ -36,7 +36,6 @@ IDLE, LOCK, STATEMENT = 0.5, 0.8, 0.9
 """Parts of the timeout: silence inside a transaction, waiting for a lock, one statement."""
 MOST_STEPS, MOST_BYTES = 200, 1 << 23
 """Of one message; a longer transaction takes several, under the lock of the log."""
-
 _SESSION = """
     SELECT set_config('search_path', :schema, false),
            set_config('lock_timeout', :lock, false),
@@ -255,7 +254,6 @@ def _version(database: PostgresDatabase) -> int | None:
 
 @cache
 def _in_postgres(statement: str) -> bytes:
-    """A statement with its named parameters as psycopg writes them."""
     return re.sub(r"(?<![:\w]):(\w+)", r"%(\1)s", statement.replace("%", "%%")).encode()
 
 

@@ -17,7 +17,6 @@ from jpo.timeouts import NoAnswerInTime, within
 
 AT_ONCE_SECONDS = 0.05
 """An answer within this time does not count: many fast answers to a long history are no sign of a server in trouble."""
-
 Result = TypeVar("Result")
 
 

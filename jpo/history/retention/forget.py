@@ -31,7 +31,6 @@ CONFIGURATIONS = 100
 """Configurations of which the first run is kept: what was tried is not tried again."""
 SUGGESTIONS = 100
 """Newest suggestions of a workload whose runs are kept: among them is the one in force, and what can be undone."""
-
 LEAST = {"duration_seconds": 1, "cost_usd": 1, "val_loss": 1, "val_accuracy": -1}
 """Of runs that ended well, by what they are the best; -1: more is better."""
 PEAKS = {"gpu_memory_gib": -1, "memory_gib": -1}

@@ -44,7 +44,6 @@ class UnusableLog:
 
 
 Found = LoggedRun | ReadLog | UnusableLog
-
 MANY = 100
 """Logs from which on reading takes as long as somebody notices: a tenth of a second."""
 AT_ONCE = 500

@@ -26,7 +26,6 @@ CHUNK_BYTES = 2**18
 """Read per poll: bounds memory also when the file is long already."""
 OPENING_BYTES = 4096
 """How much of a file's beginning is compared at every poll: a file that was rewritten may be longer than before."""
-
 Change = Literal["rewritten", "replaced"]
 State = Literal["running", "missing", "over", "silent", "gone"]
 ENDS = ("over", "silent", "gone")
@@ -44,7 +43,6 @@ class LogRow:
     val_accuracy: float | None = None
 
     def samples_per_second(self, earlier: LogRow) -> float | None:
-        """Throughput since an earlier row."""
         if self.time is None or self.samples is None or earlier.time is None or earlier.samples is None:
             return None
         seconds, samples = self.time - earlier.time, self.samples - earlier.samples

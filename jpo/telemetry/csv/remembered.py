@@ -20,7 +20,6 @@ FEW = 50
 """New logs that are rather parsed again than remembered: what is remembered is saved as a whole."""
 LARGEST_BYTES = 256 * 2**20
 """Of what is remembered, unpacked."""
-
 Stamp = tuple[int, int]
 """Size in bytes and time of the last change in ns; the same as long as the file was not changed."""
 

@@ -38,7 +38,6 @@ PARTIAL_HEADER = re.compile(r"warning|.*-warnings|.*partial.*|.*results-limited"
 SAYS_NO = ("", "0", "false", "no", "none")
 SLACK_SECONDS = 300.0
 """How far a time may lie outside of the window that was asked: VictoriaMetrics looks half a minute back."""
-
 Kind = Literal["vector", "matrix"]
 """What was asked for: a value of each series, or its samples."""
 

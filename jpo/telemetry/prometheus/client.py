@@ -25,7 +25,6 @@ PROMETHEUS = Service(
 )
 UNAVAILABLE = ("JPO-E101", "JPO-E104", "JPO-E105")
 """Codes of answers where there is no such status, or where a proxy withholds it from those who may query."""
-
 LATEST = 253_402_300_800.0
 """The year 10000 in unix seconds; no server's clock is there."""
 

@@ -22,7 +22,6 @@ from jpo.telemetry.prometheus.scope import Scope
 
 OVERLAP_SECONDS = 900.0
 """How far the watermark stays behind the clock: what becomes visible within this time after a run's end is never missed."""
-
 Marks = Mapping[str, float]
 """What discovery knows of one run: the keys of queries.discovery with their values."""
 

@@ -60,12 +60,10 @@ LABELS: Mapping[str, tuple[str, ...]] = {
     "node": ("Hostname", "hostname"),
     "gpu": ("UUID", "uuid", "gpu_uuid", "gpu_id", "gpu", "GPU_I_ID"),
 }
-
 POD_LABELS = ("dataset", "model", "framework", "hardware", "run_id", *PARAMETERS, *COUNTS)
 """What a pod's labels can say, besides parameters of the team's own: batch_size in jpo-batch-size, a label or an annotation, if
 no site names another."""
 NONE: Mapping[str, str] = {}
-
 METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 

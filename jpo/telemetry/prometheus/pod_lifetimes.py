@@ -28,8 +28,6 @@ ASKED = {
 """Role, which of its series, the label in which these differ, and how series and their samples become one number."""
 SAME_SECONDS = 1.0
 """Start times of one pod differ by less."""
-
-
 Job = tuple[str, str]
 """What a pod belongs to, by namespace and name."""
 

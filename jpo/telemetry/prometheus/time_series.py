@@ -29,7 +29,6 @@ MOST_POINTS = 2000
 """Points kept of one quantity of one run."""
 MARGIN_SECONDS = 60.0
 """What was measured during a run may be stored a little later."""
-
 FROM_CLUSTER = {
     "cpu_cores": {"container_cpu_seconds_total": 1.0},
     "memory_gib": {"container_memory_bytes": 1 / BYTES_PER_GIB},
@@ -38,7 +37,6 @@ FROM_CLUSTER = {
 """By quantity: the roles of the metrics that hold it, and the factor to JPO's unit."""
 OVER_PODS: Mapping[str, Callable[[list[float]], float]] = {"cpu_cores": sum, "memory_gib": max}
 OWN = (("cpu_cores", contract.CPU_SECONDS, 1.0), ("memory_gib", contract.MEMORY_BYTES, 1 / BYTES_PER_GIB))
-
 Point = tuple[float, float]
 """Unix seconds and value."""
 
@@ -181,7 +179,6 @@ def _slots(series: Sequence[list[Point]], interval: float) -> list[dict[int, lis
 
 
 def _interval(points: Sequence[Point]) -> float:
-    """The median of the seconds between two samples."""
     return statistics.median(later[0] - earlier[0] for earlier, later in pairwise(points)) if len(points) > 1 else 1.0
 
 
@@ -190,7 +187,6 @@ def _mean(points: Sequence[Point]) -> Point:
 
 
 def _within(points: list[Point], run: MeasuredRun, margin: float) -> list[Point]:
-    """The points sampled during the run, or up to `margin` seconds before or after it."""
     return [point for point in points if run.begin - margin <= point[0] <= run.ended_at + margin]
 
 

@@ -64,7 +64,6 @@ class Adjustment:
 
     @property
     def is_stop(self) -> bool:
-        """Whether it ends the run."""
         return self.release is None
 
     @property

@@ -170,7 +170,6 @@ def _takes(rival: Rival, preference: Preference) -> str:
 def _because(
     stop: bool, wins: float, rival: Rival, final: FinalError | None, optimistic: float, preference: Preference, *, reaches: bool
 ) -> str:
-    """The sentence of a verdict."""
     likely = wins >= SURE
     chance = f"its chance to beat {rival.run_id} is {wins:.0%}"
     if not likely:

@@ -55,6 +55,5 @@ def launcher_of(
 
 
 def surroundings_of(settings: LoadedSettings, environ: Mapping[str, str], *, detached: bool = False) -> Surroundings:
-    """What engines may need to know besides their tables."""
     region, catalogue = settings.values.prices.region, partial(catalogue_of, settings)
     return Surroundings(environ, ledger_of(settings), time.time, detached, settings.place, region, catalogue)

@@ -70,7 +70,6 @@ class ConfigFile:
 
     @property
     def is_read(self) -> bool:
-        """Whether it reads one at all."""
         return self.option is not None or bool(self.names)
 
 
@@ -249,7 +248,6 @@ def _reads_all(node: ast.AST) -> bool:
 
 
 def _words(node: ast.AST) -> Iterator[str]:
-    """Names and texts of a node."""
     if (text := text_of(node)) is not None:
         yield from (text, plain_name(text)) if len(text) < 200 else ()
     elif isinstance(node, ast.Name):

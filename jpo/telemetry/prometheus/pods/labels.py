@@ -27,7 +27,6 @@ def selector(identity: Identity, names: Names) -> str:
 
 
 def is_of(identity: Identity, labels: Mapping[str, str], names: Names) -> bool:
-    """Whether the labels of a pod name this workload."""
     return all(slug(labels.get(names.pod_label(role), "")) == slug(value) for role, value in identity.labels.items())
 
 

@@ -62,7 +62,6 @@ def read(folder: Path) -> Tried:
 
 
 def write(folder: Path, lines: Sequence[str]) -> Tried:
-    """Put the attempts on disk."""
     with whole(folder / FILE, mode=0o600, remedy="check disk and mode") as new:
         new.write("".join(f"{line}\n" for line in lines).encode())
     return Tried(tuple(lines))

@@ -47,12 +47,10 @@ class Home:
 
     @property
     def place(self) -> str:
-        """The address of a run's files."""
         return f"s3://{self.bucket}/{self.key}"
 
     @property
     def run_id(self) -> str:
-        """The id of the run whose files go there."""
         return self.key.rpartition("/")[2].rpartition("-")[0]
 
 

@@ -74,7 +74,6 @@ class Supervisor:
         self.asked_to_end = True
 
     def _run(self) -> dict:  # type: ignore[type-arg]
-        """How the command ended."""
         if self.job.get("config"):
             shutil.copyfile(str(self.folder / "config.ini"), self.job["config"])  # the image's own keeps its rights
         environment = {"HOME": "/root", **os.environ, **self.job["environment"]}

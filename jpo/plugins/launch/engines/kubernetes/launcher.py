@@ -257,7 +257,6 @@ def launcher(table: KubernetesTable, here: Surroundings) -> KubernetesLauncher:
 
 
 def _is_of(found: Answer, job: LaunchJob) -> bool:
-    """Whether a Job on the cluster is this run's."""
     notes = table(found, "metadata", "annotations")
     return (notes.get(RUN_ID), notes.get(JOB_DIGEST)) == (job.run_id, digest(job))
 

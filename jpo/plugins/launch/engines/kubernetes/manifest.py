@@ -151,7 +151,6 @@ def object_name(run_id: str) -> str:
 
 
 def run_labels(run_id: str) -> dict[str, str]:
-    """Labels of every object of a run."""
     return {**MANAGED_BY, RUN_ID: run_id}
 
 

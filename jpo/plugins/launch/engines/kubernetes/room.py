@@ -147,7 +147,6 @@ def beyond(limits: Sequence[Limit], needs: Needs, gpu_resource: str) -> tuple[st
 
 
 def gpus_of(pod: Answer, gpu_resource: str) -> float:
-    """GPUs that the containers of a pod hold."""
     asked = (table(container, "resources", "requests").get(gpu_resource) for container in items(pod, "spec", "containers"))
     return sum(amount(each) or 0.0 for each in asked)
 

@@ -210,7 +210,6 @@ class LocalLauncher:
 
 
 def launcher(_table: None, here: Surroundings) -> LocalLauncher:
-    """As the process that launches has it."""
     return LocalLauncher(here.ledger, lambda: machine_here(here.environ), here.environ, detached=here.detached)
 
 

@@ -215,7 +215,6 @@ def _stop(run: Supervision, reason: str, ended_as: RunStatus) -> None:
 
 
 def _close(run: Supervision) -> None:
-    """Write down how it ended."""
     exit_, killed = run.exit, run.state.oom_kills is not None and (oom_kills() or 0) > run.state.oom_kills
     assert exit_ is not None, "over"
     if run.stopping is not None:

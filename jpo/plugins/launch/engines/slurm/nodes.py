@@ -200,7 +200,6 @@ def rows(text: str, fields: Sequence[str]) -> list[dict[str, str]]:
 
 
 def quotas_of(owner: str, row: dict[str, str]) -> list[SlurmQuota]:
-    """The limits in one row of sacctmgr."""
     return [SlurmQuota(owner, name, most) for name in LIMITS if (most := _amounts(row.get(name, "")))]
 
 
