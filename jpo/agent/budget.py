@@ -20,6 +20,8 @@ BUDGET = 2.0
 Against one: 2% less after 10, 20 and 40 simulated runs, .3 to .5% less on recorded jobs, harm equal."""
 SHARE = 0.5
 """Most of the budget that one trial uses up, however it ended: a single bad one must not end learning for 20 runs."""
+FIRST_TRIALS = 5
+"""Trials that a job of fewer than BUDGET_RUNS runs may make: there is most to learn."""
 Explore = Literal["off", "safe", "on"]
 Goal = Literal["recurring", "search"]
 """What counts: what all runs cost, or what the best of them is worth (agent/search)."""
@@ -85,10 +87,6 @@ class Leeway:
     @property
     def overspent(self) -> bool:
         return self.budget_left < 0
-
-
-FIRST_TRIALS = 5
-"""Trials that a job of fewer than BUDGET_RUNS runs may make: there is most to learn."""
 
 
 def trials_earned(runs: int, share: float) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +14,8 @@ from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.safety.confidence import LIKELIER
 from jpo.agent.safety.exploration import Exploration
 from jpo.agent.safety.vetoes import Veto, held
+from jpo.agent.search.search_values import SearchValues
 from jpo.records import Belief, Bools, Candidates, RuleApplied
-
-if TYPE_CHECKING:
-    from jpo.agent.search.search_values import SearchValues
 
 
 @dataclass(frozen=True, eq=False)

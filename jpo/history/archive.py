@@ -9,8 +9,6 @@ with the same hashes.
     {"end":{"agents":1,"audit":12,...}}
 """
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
-
 import base64
 import gzip
 import zlib

@@ -1,7 +1,5 @@
 """Log of decisions: the suggestions on record, and the audit log, whose chain audit.py knows."""
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Self

@@ -7,8 +7,6 @@ Each statement stands next to the method that needs it; database.py says what th
 same workload takes turns, so a writer reads first and then inserts or updates; no statement needs to do both at once.
 """
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

@@ -20,6 +20,13 @@ from jpo.records import RESOURCES, Belief, Bools, Candidates, Floats, PhaseNeeds
 from jpo.wording.qualities import worse_than
 
 TOO_LITTLE_MEMORY = "JPO-I648"
+MUCH = 5.0
+"""A trial must be likelier than not to keep the floor, and risk a loss this many times farther below no more than `quality_risk`:
+what one run will show, no belief knows, and a floor that forbids what was never run forbids learning. That is said of small steps
+from what ended well; a larger one is held as what was run is."""
+STEP = 2.0
+"""Factor of batch size, learning rate and the like within which a trial is a small step from what ended well, or near what did
+not: less than a rung of the ladder of batch sizes, one of learning rates (docs/decisions/0092)."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -151,15 +158,6 @@ def held(holds: Iterable[Veto], *, lasting: bool = False) -> Bools | np.bool_:
     """Rows that any of these holds, (K,); `lasting`: those alone that count where anything may be explored."""
     rows = [hold.rows for hold in holds if hold.lasting or not lasting]
     return np.asarray(np.logical_or.reduce(rows), dtype=np.bool_) if rows else np.bool_(False)
-
-
-MUCH = 5.0
-"""A trial must be likelier than not to keep the floor, and risk a loss this many times farther below no more than `quality_risk`:
-what one run will show, no belief knows, and a floor that forbids what was never run forbids learning. That is said of small steps
-from what ended well; a larger one is held as what was run is."""
-STEP = 2.0
-"""Factor of batch size, learning rate and the like within which a trial is a small step from what ended well, or near what did
-not: less than a rung of the ladder of batch sizes, one of learning rates (docs/decisions/0092)."""
 
 
 def loss_vetoes(

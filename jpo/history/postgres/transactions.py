@@ -53,7 +53,7 @@ _LINK = f"""
     FROM (SELECT coalesce(max(number), 0) + 1 AS next,
                  coalesce((SELECT hash FROM audit ORDER BY number DESC LIMIT 1), :genesis) AS previous FROM audit) AS log
     RETURNING {", ".join(AuditRow._fields)}
-"""  # noqa: S608
+"""
 """The next record of the log, numbered and hashed by the server, as audit.hash_of does it."""
 
 

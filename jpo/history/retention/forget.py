@@ -8,8 +8,6 @@ What the audit log says of the others stays, and so does its chain. A run that w
 still tells of it: up to when runs were forgotten stands beside how far each source has been read, in the rows of `watermarks`.
 """
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
-
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

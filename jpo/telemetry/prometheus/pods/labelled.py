@@ -12,14 +12,13 @@ from jpo.telemetry import contract
 from jpo.telemetry.outcome import CONTRADICTORY, UNTOLD, MeasuredRun, MeasuredValues
 from jpo.telemetry.prometheus import cluster, joined, queries
 from jpo.telemetry.prometheus.cluster import Labelling, Pod, pod_of
-from jpo.telemetry.prometheus.discovery import RunBounds
+from jpo.telemetry.prometheus.discovery import NewRuns, RunBounds
 from jpo.telemetry.prometheus.joined import ClusterFacts
 from jpo.telemetry.prometheus.pod_lifetimes import Lifetime
 from jpo.telemetry.prometheus.pods import grouping, kube_state, seen_pods
 from jpo.telemetry.prometheus.pods import labels as pod_labels
 from jpo.telemetry.prometheus.pods.grouping import RETRY_SECONDS, LabelledPod, PodRun
 from jpo.telemetry.prometheus.pods.kube_state import PodLife
-from jpo.telemetry.prometheus.pods.new_runs import NewRuns
 from jpo.telemetry.prometheus.pods.seen_pods import PodId
 from jpo.telemetry.prometheus.scope import Scope
 
