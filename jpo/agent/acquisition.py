@@ -4,10 +4,9 @@ Everything is relative to the incumbent: the best configuration that has been me
 read these numbers, so that agent and reader see the same.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -57,7 +56,7 @@ class AcquisitionValues:
     horizon: float
     score: Floats
 
-    def within(self, horizon: float) -> AcquisitionValues:
+    def within(self, horizon: float) -> Self:
         return replace(self, horizon=horizon, score=self.score + (self.horizon - horizon) * self.improvement)
 
 

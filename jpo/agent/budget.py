@@ -152,7 +152,6 @@ def budget_left(relative: Sequence[float], budget: float = BUDGET) -> float:
 
 def replenished_budget(costs: Sequence[tuple[float, int]], budget: float = BUDGET) -> float:
     """The same for a job in use, from `compared_costs`: what a trial lost counts for SHARE of the budget at most, and less with
-    every run since. So the budget grows again by what was saved and with time: kept nights earn the next trial.
-    """
+    every run since. So the budget grows again by what was saved and with time: kept nights earn the next trial."""
     recent = [(cost - 1, 1 - age / BUDGET_RUNS) for cost, age in costs if age < BUDGET_RUNS]
     return budget - sum(min(loss, SHARE * budget) * weight for loss, weight in recent)

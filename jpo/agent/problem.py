@@ -1,9 +1,8 @@
 """Decision problem: all that belief rule, SAC and explanation read. It chooses nothing; `decide` does."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -45,7 +44,7 @@ class Problem:
     def belief(self) -> Belief:
         return self.comparison.belief
 
-    def under(self, explore: Explore) -> Problem:
+    def under(self, explore: Explore) -> Self:
         return replace(self, boldness=replace(self.boldness, explore=explore))
 
     @cached_property

@@ -221,7 +221,6 @@ def _widened(code: str, finding: str, interval_factor: float) -> tuple[Note, ...
 
 
 def measured(problem: Problem, row: int) -> str:
-    """Account of a configuration that was run: how it went."""
     belief = problem.belief
     runs, failures, stopped = int(belief.runs[row]), int(belief.failures[row]), int(belief.stopped[row])
     counts = (("ended well", runs), ("failed", failures), ("was stopped", stopped))

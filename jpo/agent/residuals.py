@@ -106,8 +106,7 @@ def residuals_of_job(name: str, candidates: Candidates, prior: Belief, runs: Seq
 
 def joined(several: Iterable[Residuals | None]) -> Residuals | None:
     """Residuals of several jobs as one record, the newest MOST configurations; the parts come oldest first. None where none says
-    anything.
-    """
+    anything."""
     parts = [part for part in several if part is not None]
     if not parts:
         return None

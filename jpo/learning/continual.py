@@ -75,13 +75,11 @@ class Learnt:
     unread: bool = False
 
     def followed_by(self, later: Learnt) -> Learnt:
-        """This round and the one after it as one."""
         runs, forks = self.runs + later.runs, self.forks + later.forks
         return replace(later, runs=runs, forks=forks, others=self.others + later.others, unread=self.unread or later.unread)
 
 
 def need_torch() -> None:
-    """Learning needs torch, suggesting does not."""
     if find_spec("torch") is None:
         raise UsageError("learning", "torch is not installed", 'pip install "jpo[learn]"', code="JPO-E604")
 

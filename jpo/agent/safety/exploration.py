@@ -44,8 +44,7 @@ class Exploration:
     @cached_property
     def allowed(self) -> Bools:
         """Rows that may be run next. Where no rule leaves any, since today's values may not stay, something must be run: what
-        ended well before, or else a step back to it; where only what was measured may be, the best of that, admissible or not.
-        """
+        ended well before, or else a step back to it; where only what was measured may be, the best of that, admissible or not."""
         if self.left.any():
             return self.left
         if self.rules == (MEASURED,):
@@ -72,8 +71,7 @@ class Exploration:
     @cached_property
     def step_back(self) -> int | None:
         """Where today's values may not stay, no rule leaves anything, and `way_back_to` is more than one step away: the row that
-        comes nearest to it, of those that are likelier than not to end well with the loss kept. None: nothing of this.
-        """
+        comes nearest to it, of those that are likelier than not to end well with the loss kept. None: nothing of this."""
         goal, rows = self.way_back_to, self.may_run
         if self.may_stay or self.left.any() or goal is None or rows[goal]:
             return None
@@ -129,8 +127,7 @@ class Exploration:
     @cached_property
     def likely_better(self) -> Bools:
         """Rows that are better than today's with `min_confidence`, or where that is 0, likelier than not; what never ended well
-        also than the best that is known, since after a bad trial nearly everything is better than today's.
-        """
+        also than the best that is known, since after a bad trial nearly everything is better than today's."""
         least_chance, promise = self.boldness.min_confidence or LIKELIER, self.comparison.promise
         than_known = (self.acquisition.p_better >= least_chance) | (self.comparison.belief.runs > 0)
         than_known = than_known | promise.lowering if promise else than_known
@@ -151,8 +148,7 @@ class Exploration:
     @cached_property
     def settled(self) -> bool:
         """Whether nothing that may be run is better than today's values by more than noise, with a chance of SETTLED, or may
-        lower a promised loss, which counts for nothing in that.
-        """
+        lower a promised loss, which counts for nothing in that."""
         comparison, others = self.comparison, self.open_rows & self.others
         if comparison.promise and (comparison.promise.lowering & others).any():
             return False
@@ -189,8 +185,7 @@ class Exploration:
     @cached_property
     def unearned_resources(self) -> Bools:
         """Rows with more GPUs, nodes or memory than any run had, and too small a gain for that; all of them while no other batch
-        or rate was ever run, and one may be tried: what these do is found out for less.
-        """
+        or rate was ever run, and one may be tried: what these do is found out for less."""
         candidates, tried = self.comparison.candidates, self.comparison.belief.tried
         more = np.zeros(len(tried), dtype=np.bool_)
         for name, column in zip(candidates.names, candidates.values.T, strict=True):

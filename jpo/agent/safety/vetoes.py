@@ -130,8 +130,7 @@ def too_little_memory_vetoes(
 
 def failing_vetoes(candidates: Candidates, belief: Belief) -> tuple[Veto, ...]:
     """What fails more often than chance would have it, and what goes as far away from what ends well and was not seen to do so;
-    today's values too, where what ended well may be gone back to.
-    """
+    today's values too, where what ended well may be gone back to."""
     often, now, rows = failing.often_failing(belief.runs, belief.failures), candidates.current, np.arange(len(candidates.values))
     leaves = belief.runs[now] and (candidates.admissible & failing.known_to_end_well(candidates, belief.runs, often)).any()
     beyond = "asks for at least as much as values that "
@@ -192,8 +191,7 @@ def loss_vetoes(
 
 def unmeasured_vetoes(candidates: Candidates, belief: Belief, reference: int | None) -> tuple[Veto, ...]:
     """Models whose loss nobody would see: where runs report none, only those are run of which some run measured one, today's, and
-    the reference's. Hardware is no part of the model. A job that only ever failed has none to lose.
-    """
+    the reference's. Hardware is no part of the model. A job that only ever failed has none to lose."""
     now = candidates.current
     if belief.only_failed[now]:
         return ()

@@ -93,8 +93,7 @@ def _each_with_runs(
 
 def _last_before(run: Run, suggestions: Sequence[Suggestion]) -> int:
     """Index of the last suggestion made before a run began, -1 for none. A run with all that the next one changed, and changed
-    just then, was given that: its clock is behind ours.
-    """
+    just then, was given that: its clock is behind ours."""
     start = latest_start(run)
     at = bisect_right(suggestions, start, key=lambda made: made.created_at) - 1
     later = suggestions[at + 1] if at + 1 < len(suggestions) else None

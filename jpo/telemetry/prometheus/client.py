@@ -4,9 +4,8 @@
 Importing this module loads requests, so it is imported when a query is sent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
+from typing import Self
 from urllib.parse import quote as quote_path
 
 from prometheus_api_client import PrometheusConnect
@@ -93,7 +92,7 @@ class Client:
             raise without_data(self.place) from error
         return self.session.answer.data
 
-    def __enter__(self) -> Client:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

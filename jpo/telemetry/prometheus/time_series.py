@@ -113,8 +113,7 @@ def loss_slopes(
 ) -> dict[str, Slope]:
     """Slopes of the learning curves of these runs, by run id, over time instead of epochs; of several processes the one that
     reported most. A loss that stays the same is one validation, seen again and again. `role`: the metric that is read; the
-    slope is that of the error of `quality`, which it holds.
-    """
+    slope is that of the error of `quality`, which it holds."""
     sampled, curves = {run.run_id: run for run in runs}, dict[str, list[Point]]()
     for row in scope.samples(role, list(sampled)):
         run = sampled.get(row.labels.get("run_id", ""))

@@ -119,8 +119,7 @@ def _command_as_typed(words: Sequence[str], workload: Workload, folder: Path, pa
 @dataclass(frozen=True, slots=True)
 class Given:
     """How a script gets values: by arguments, by variables; `names` are all parameters that it gets, `unseen` those of them of
-    which nobody sees how.
-    """
+    which nobody sees how."""
 
     arguments: tuple[str, ...]
     environment: Mapping[str, str]

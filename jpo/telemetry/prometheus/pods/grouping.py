@@ -98,8 +98,7 @@ class PodRun:
     @property
     def requests(self) -> dict[str, str]:
         """What its containers asked for, as parameters: all GPUs; CPUs and memory of a run in one pod, since those of several may
-        be meant per pod or in all.
-        """
+        be meant per pod or in all."""
         together = self._last_attempt
         asked = [pod.life.requests.get(pod.container or "") for pod in together]
         if not asked or not all(asked):

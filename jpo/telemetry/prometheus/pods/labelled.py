@@ -90,8 +90,7 @@ def _watched(scope: Scope) -> Watched:
 
 def _judged(scope: Scope, watched: Watched, new: Collection[PodId]) -> tuple[list[LabelledPod], list[float]]:
     """The pods, each with its start and end, and when those were measured last that may still go on. Pods that never began to
-    work are left out.
-    """
+    work are left out."""
     pods = [_pod(pod, labels, watched, scope) for pod, labels in watched.pods.items()]
     wanted = {grouping.key_of(pod) for pod in pods if pod.id in new}
     pods = [pod for pod in pods if grouping.key_of(pod) in wanted and not pod.life.serves]

@@ -47,8 +47,7 @@ def parameters(labels: Mapping[str, str], names: Names) -> dict[str, str]:
 
 def add(labels: Mapping[str, str], known: dict[str, str]) -> None:
     """Add what another series of a pod says. Of a label that was changed while the pod ran both values stay, which no parameter
-    can have: it is not known with which one it was started.
-    """
+    can have: it is not known with which one it was started."""
     for name, text in labels.items():
         texts = known.get(name, text).split(AND)
         known[name] = AND.join(sorted({*texts, text}))

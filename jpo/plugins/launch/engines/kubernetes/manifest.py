@@ -1,6 +1,5 @@
 """The objects of a run as `kubectl apply` takes them: a Job, a ConfigMap with its config.ini, a Service for several pods; and
-their names and labels, made of the run's id.
-"""
+their names and labels, made of the run's id."""
 
 import hashlib
 import re

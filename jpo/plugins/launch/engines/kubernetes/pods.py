@@ -117,8 +117,7 @@ def names_config(job: LaunchJob) -> bool:
 
 def _in_container(part: str, job: LaunchJob) -> str:
     """An argument, alone or behind "=", as the container has it: config.ini where it is mounted, files of the run's folder from
-    the folder in which it starts.
-    """
+    the folder in which it starts."""
     option, equals, value = part.rpartition("=")
     if _is_config(value, job):
         return f"{option}{equals}{CONFIG_FOLDER}/config.ini"

@@ -1,6 +1,5 @@
 """Nodes and partitions of a cluster, by `scontrol show`: how much room there is, and what could never run. Quotas of an account
-and a QOS, by sacctmgr: SLURM lets a job wait for ever that asks for more.
-"""
+and a QOS, by sacctmgr: SLURM lets a job wait for ever that asks for more."""
 
 import re
 from collections import Counter
