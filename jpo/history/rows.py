@@ -49,6 +49,7 @@ RUN_COLUMNS = (
     *("suggestion_id", "parameters", *MEASURED, "fell_silent", "metrics", "assumed"),
 )
 """The columns of `runs` without its number."""
+_measured = itemgetter(*MEASURED)
 WORDS = ':"'
 """What canonical JSON of a configuration has only where a value is a word."""
 SUGGESTION_COLUMNS = ("dataset", "model", "framework", "hardware", "suggestion_id", "created_at", "status", "document")
@@ -127,9 +128,6 @@ def run_columns(recorded: RecordedRun) -> Columns:
         "metrics": canonical(run.outcome.metrics),
         "assumed": canonical(run.assumed),
     }
-
-
-_measured = itemgetter(*MEASURED)
 
 
 def read_run(row: TableRow) -> RecordedRun:

@@ -19,7 +19,6 @@ SENTENCES: Mapping[Fate, str] = {
     "changed": "there is no record that it was written, and {config} is neither as planned nor as it was before",
     "missing": "there is no record that it was written, and {config} is not here to look into",
 }
-"""What is said of an unsettled change, by its fate."""
 
 
 def fate(made: AuditRecord, content: bytes | None) -> Fate:

@@ -21,7 +21,6 @@ from jpo.records import Identity, Residuals, Run
 from jpo.records.runs import by_workload
 
 RESIDUALS = "residuals"
-"""Name under which the store keeps them."""
 FORMAT = "jpo residuals 2"
 ARRAYS = tuple(f.name for f in fields(Residuals) if f.name != "workloads")
 _ROWS = np.zeros(0)

@@ -48,8 +48,6 @@ class ForkBatch:
 
 
 class ForkReplay(Ring):
-    """Replay of forks."""
-
     def __init__(self, capacity: int) -> None:
         features, rows = ((MOST, WIDTH), np.float16), (MOST,)
         super().__init__(capacity, {"features": features, "saved": (rows, np.float32), "there": (rows, np.bool_)})

@@ -12,7 +12,6 @@ from jpo.records import Identity, Note, advice
 from jpo.wording.numbers import counted
 
 NEAR_IDENTICAL = "JPO-W163"
-"""Code of a workload that may be this one under another name."""
 FRAMEWORKS = {"torch": "pytorch", "tf": "tensorflow", "sklearn": "scikitlearn", "pytorchlightning": "lightning"}
 """Names that mean the same framework, without separators."""
 MOST_NAMED = 3
