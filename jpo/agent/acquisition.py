@@ -4,10 +4,9 @@ Everything is relative to the incumbent: the best configuration that has been me
 read these numbers, so that agent and reader see the same.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -21,10 +20,8 @@ WORTH = 0.1
 """Least saving over the horizon, in runs of the incumbent, for which a trial is worth it, or to depart from the rule. Against 0:
 equal cost up to 20 runs on 60 simulated jobs, 1 to 2% less on the recorded ones, harm 2% instead of 3 to 8; but 1 to 2% more cost
 after 40, and LCBench's regret after 10 runs is .19 instead of .15: who searches for the best model stops too early."""
-
 POINTS, TINY = 21, 1e-12
 """Gauss-Hermite points of one run's outcome, and what keeps a variance of nothing from dividing."""
-
 CLIP = 3.0
 """Log ratios beyond e^3 = 20-fold are equally out of the question, and would drown every mean."""
 
@@ -59,8 +56,7 @@ class AcquisitionValues:
     horizon: float
     score: Floats
 
-    def within(self, horizon: float) -> AcquisitionValues:
-        """The same, weighed with another horizon."""
+    def within(self, horizon: float) -> Self:
         return replace(self, horizon=horizon, score=self.score + (self.horizon - horizon) * self.improvement)
 
 

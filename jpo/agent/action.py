@@ -4,8 +4,6 @@ Every free parameter has a ladder of values around today's, or the user's own ch
 few; else moves of one and two parameters from today's configuration and from the best one run, the nearest first. Deterministic.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +16,6 @@ from jpo.records import PARAMETERS, SAME, WHOLE, Candidates, Parameters, Run, Te
 
 Rate = Callable[[Parameters], float]
 Row = tuple[float, ...]
-
 FACTORS: Mapping[str, tuple[float, ...]] = {
     "learning_rate": tuple(10 ** (i / 4) for i in range(-4, 5)),  # quarter decades, one decade to each side
     "epochs": (0.5, 0.75, 1.25, 1.5, 2.0),
@@ -26,16 +23,12 @@ FACTORS: Mapping[str, tuple[float, ...]] = {
     "memory_gib": (0.5, 0.75, 1.25, 1.5, 2.0),
 }
 """Ladders that are relative to today's value."""
-
 SCALES = {"log": FACTORS["learning_rate"], "linear": (0.5, 0.75, 1.25, 1.5)}
 """Ladders that the user asks for by `scale`."""
-
 DOUBLINGS = {"batch_size": 3, "gpus": 2}
 """Ladders of powers of two: the number of steps to each side of today's value."""
-
 MOST_STEPS = 16
 """Ladder steps of each parameter in a move of several: two long lists of choices have millions of pairs."""
-
 MOST_ELSEWHERE = 100
 """Newest configurations of siblings that become rows: each is one more to weigh."""
 POWERS = {"linear": 1.0, "sqrt": 0.5}
@@ -72,7 +65,6 @@ class Allowed:
 
     @property
     def followers(self) -> dict[str, str]:
-        """Rule of each free parameter that follows another one."""
         return {name: rule for name, rule in self.follow.items() if name in self.free}
 
     def ladders(self, current: Parameters) -> dict[str, tuple[float, ...]]:

@@ -1,7 +1,5 @@
 """Budget of exploring: what following the agent has cost against always keeping, and what is left to spend."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +20,8 @@ BUDGET = 2.0
 Against one: 2% less after 10, 20 and 40 simulated runs, .3 to .5% less on recorded jobs, harm equal."""
 SHARE = 0.5
 """Most of the budget that one trial uses up, however it ended: a single bad one must not end learning for 20 runs."""
-
+FIRST_TRIALS = 5
+"""Trials that a job of fewer than BUDGET_RUNS runs may make: there is most to learn."""
 Explore = Literal["off", "safe", "on"]
 Goal = Literal["recurring", "search"]
 """What counts: what all runs cost, or what the best of them is worth (agent/search)."""
@@ -83,17 +82,11 @@ class Leeway:
 
     @property
     def used_up(self) -> bool:
-        """Whether no whole trial is left."""
         return self.trials_earned - self.trials_made < 1
 
     @property
     def overspent(self) -> bool:
-        """Whether nothing is left of the budget."""
         return self.budget_left < 0
-
-
-FIRST_TRIALS = 5
-"""Trials that a job of fewer than BUDGET_RUNS runs may make: there is most to learn."""
 
 
 def trials_earned(runs: int, share: float) -> float:
@@ -159,7 +152,6 @@ def budget_left(relative: Sequence[float], budget: float = BUDGET) -> float:
 
 def replenished_budget(costs: Sequence[tuple[float, int]], budget: float = BUDGET) -> float:
     """The same for a job in use, from `compared_costs`: what a trial lost counts for SHARE of the budget at most, and less with
-    every run since. So the budget grows again by what was saved and with time: kept nights earn the next trial.
-    """
+    every run since. So the budget grows again by what was saved and with time: kept nights earn the next trial."""
     recent = [(cost - 1, 1 - age / BUDGET_RUNS) for cost, age in costs if age < BUDGET_RUNS]
     return budget - sum(min(loss, SHARE * budget) * weight for loss, weight in recent)

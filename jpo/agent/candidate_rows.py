@@ -1,7 +1,5 @@
 """Rows of a candidate set: which one a configuration or a run is, what it is called, and which train the same model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -46,7 +46,6 @@ class Comparison:
 
     @property
     def base(self) -> int:
-        """Row of the reference."""
         return base_row(self.candidates, self.reference)
 
     @cached_property

@@ -1,6 +1,5 @@
 """Context of the next run: how many runs are to come, what they may cost, what will change, and how well the last forecasts were
-met. Anything may be unknown; the networks are shown that it is.
-"""
+met. Anything may be unknown; the networks are shown that it is."""
 
 from __future__ import annotations
 

@@ -11,8 +11,6 @@ answer, and what a draw tries next to the favourite was measured to cost more th
 Source of `safe`: Wu et al., "Conservative Bandits", ICML 2016 (explore only what keeps the total near that of always keeping).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
@@ -30,7 +28,6 @@ from jpo.agent.state import observe
 from jpo.records import Bools, Decision, Note, PolicyName, RuleApplied
 
 Pick = Callable[[Bools], int]
-
 BEST = "the best that is likely to be better"
 """Rule that chooses, where no trial may gain more."""
 
@@ -87,8 +84,7 @@ def weighed(problem: Problem) -> Bools:
 
 def in_search(problem: Problem, values: SearchValues) -> Decision:
     """Decision of a search: nothing twice while anything else may be run, and the best in the end, or where nothing new may be
-    tried. Neither SAC nor a rule about trials has a say, since both weigh what runs cost.
-    """
+    tried. Neither SAC nor a rule about trials has a say, since both weigh what runs cost."""
     may_run, now = problem.open_rows, problem.candidates.current
     new = may_run & ~problem.belief.tried
     rows, rule = new if new.any() else may_run, "the run that is expected to improve the best most"
@@ -104,8 +100,7 @@ def in_search(problem: Problem, values: SearchValues) -> Decision:
 
 def chosen(problem: Problem, pick: Pick) -> tuple[int, str]:
     """The row that is run next, and the rule that chose it: what the decider likes best of today's values, improvements and
-    returns, or the trial with the largest possible gain, whichever may gain more.
-    """
+    returns, or the trial with the largest possible gain, whichever may gain more."""
     rows, acquisition, now = weighed(problem), problem.acquisition, problem.candidates.current
     likely, trials = least_loss_among_equals(problem, rows, pick(rows)), problem.allowed & ~rows
     if not trials.any():
@@ -156,8 +151,7 @@ def way_back(problem: Problem) -> int:
 
 def least_loss_among_equals(problem: Problem, allowed: Bools, choice: int) -> int:
     """The choice, or of the allowed rows that cost as much and teach as much, within half of the noise of a run, the one with the
-    least loss: it is worth taking under every preference. A loss that is lower by less than NEARLY_NOTHING is the same.
-    """
+    least loss: it is worth taking under every preference. A loss that is lower by less than NEARLY_NOTHING is the same."""
     belief, expected = problem.belief, problem.acquisition.expected
     if belief.val_loss is None or problem.comparison.promise:
         return choice
@@ -170,7 +164,6 @@ def least_loss_among_equals(problem: Problem, allowed: Bools, choice: int) -> in
 
 
 def by_rule(problem: Problem, allowed: Bools) -> int:
-    """The belief rule's choice among these rows."""
     return least(problem.acquisition.score, allowed)
 
 

@@ -1,7 +1,5 @@
 """Horizon of the belief rule: how many further runs a gain is weighed with, from the runs that were done and that are to come."""
 
-from __future__ import annotations
-
 LEAST, UNTOLD = 6.0, 15.0
 """Runs, where nobody says how many will follow: as many as were done, within these, or every night. Docs: decision 0020."""
 FIRST, FIRST_RUNS = 10.0, 2

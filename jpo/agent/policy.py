@@ -28,7 +28,6 @@ from jpo.records import Bools, Floats, PolicyName
 Weights = Mapping[str, NDArray[np.float32]]
 Shapes = Mapping[str, tuple[int, ...]]
 Judge = Callable[["Policy", Features, Bools], Floats]
-
 FORMAT = "jpo policy 3"
 HIDDEN = 64
 HEADS = 2

@@ -1,8 +1,5 @@
 """What SAC did with the belief rule's choice, and why: it kept it, or departed from it, by what jobs that ran on this
-installation before showed; else by what practice on simulated jobs taught.
-"""
-
-from __future__ import annotations
+installation before showed; else by what practice on simulated jobs taught."""
 
 import numpy as np
 
@@ -28,8 +25,7 @@ MORE_AND_LESS = {
 
 def departure(problem: Problem, policy: Policy, rule: int, choice: int) -> Interval | None:
     """Runs that SAC expects a choice to save against the belief rule's: mean of its critics, and as they differ; 0 for that
-    one itself, None of another policy.
-    """
+    one itself, None of another policy."""
     if policy.name != "sac":
         return None
     seen = observe(problem, problem.allowed, choice, rule)

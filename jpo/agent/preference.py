@@ -1,8 +1,6 @@
 """Preference over several objectives, which become one number here and nowhere else. What is compared are natural logs of ratios,
 so that 10% of time weighs as much as 10% of money, whatever the job's size."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -11,13 +9,10 @@ from jpo.records import Floats, Preference
 
 LOSS_TOLERANCE = math.log(1.02)
 """A validation loss 2% above today's is within what two runs of one configuration differ by, and is not penalised."""
-
 LOSS_WEIGHT = 3.0
 """Beyond the tolerance 1% of validation loss weighs as 3% of time or cost: a worse model is no saving, but it stays a trade."""
-
 NEARLY_NOTHING = 0.005
 """Half a percent, of a cost, a loss or a chance: what differs by less is the same."""
-
 FAILURE_CHARGE = 2.0
 """A failed run costs this many runs of the incumbent: it is paid for, gives nothing, and must be done again."""
 

@@ -1,10 +1,8 @@
 """Decision problem: all that belief rule, SAC and explanation read. It chooses nothing; `decide` does."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
 
@@ -15,10 +13,8 @@ from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.safety.confidence import LIKELIER
 from jpo.agent.safety.exploration import Exploration
 from jpo.agent.safety.vetoes import Veto, held
+from jpo.agent.search.search_values import SearchValues
 from jpo.records import Belief, Bools, Candidates, RuleApplied
-
-if TYPE_CHECKING:
-    from jpo.agent.search.search_values import SearchValues
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +38,13 @@ class Problem:
 
     @property
     def candidates(self) -> Candidates:
-        """The configurations between which is chosen."""
         return self.comparison.candidates
 
     @property
     def belief(self) -> Belief:
-        """The posterior over them."""
         return self.comparison.belief
 
-    def under(self, explore: Explore) -> Problem:
-        """The same problem with another boldness."""
+    def under(self, explore: Explore) -> Self:
         return replace(self, boldness=replace(self.boldness, explore=explore))
 
     @cached_property
@@ -85,7 +78,6 @@ class Problem:
 
     @cached_property
     def exploration(self) -> Exploration:
-        """What may be run next."""
         return Exploration(self.comparison, self.acquisition, self.boldness, self.leeway, self.open_rows)
 
     @property

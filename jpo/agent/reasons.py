@@ -1,7 +1,5 @@
 """Reasons of a decision: notes with numbers, most important first."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
@@ -182,7 +180,6 @@ def _guard(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:
 
 
 def _held_back(problem: Problem, favourite: int) -> Iterator[Note]:
-    """What keeps the decider from what it likes best."""
     than, comparison = name_of(problem.candidates, favourite), problem.comparison
     if held := next((hold for hold in problem.holds if hold.rows[favourite] and not problem.allowed[favourite]), None):
         yield Note(held.code, f"{than} looks promising but {held.why}")
@@ -224,7 +221,6 @@ def _widened(code: str, finding: str, interval_factor: float) -> tuple[Note, ...
 
 
 def measured(problem: Problem, row: int) -> str:
-    """Account of a configuration that was run: how it went."""
     belief = problem.belief
     runs, failures, stopped = int(belief.runs[row]), int(belief.failures[row]), int(belief.stopped[row])
     counts = (("ended well", runs), ("failed", failures), ("was stopped", stopped))

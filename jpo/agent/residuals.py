@@ -7,8 +7,6 @@ Source: hierarchical Gaussian process, a surface of the installation plus one of
 Processes for Machine Learning", 2006, section 2.7, and Gelman et al., "Bayesian Data Analysis", chapter 5.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -108,8 +106,7 @@ def residuals_of_job(name: str, candidates: Candidates, prior: Belief, runs: Seq
 
 def joined(several: Iterable[Residuals | None]) -> Residuals | None:
     """Residuals of several jobs as one record, the newest MOST configurations; the parts come oldest first. None where none says
-    anything.
-    """
+    anything."""
     parts = [part for part in several if part is not None]
     if not parts:
         return None

@@ -19,7 +19,6 @@ from jpo.records import Floats, Outcome, Preference, Run
 
 WORST = 3.0
 """Regret is cut at three optimal runs: beyond, worse is equally to be avoided, and outliers would drown the critics."""
-
 OVERSPENT = 3.0
 """What breaks an SLA counts so much once more: a tenth above the target time is as bad as a third of the reference run more,
 and e times the target time could not be worse."""

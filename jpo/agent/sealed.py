@@ -3,8 +3,6 @@
 The seal is checked before anything is parsed. It finds accidents (truncation, a flipped bit, a foreign file); it is no signature.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping
@@ -20,10 +18,8 @@ from jpo.errors import StoreError
 from jpo.files.reading import json_object
 
 Tensors = dict[str, NDArray[np.generic]]
-
 SEAL = b"jpo-seal-sha256:"
 BLANK = b"0" * 64
-
 FORMAT = "jpo agent 3"
 """Of the agent that learns; other sealed files have their own."""
 NARROWER = {SCHEMA_WITHOUT_PHASES: WITHOUT_PHASES, SCHEMA_WITHOUT_QUEUE: WITHOUT_QUEUE}

@@ -21,7 +21,6 @@ from jpo.agent.safety.queue_waits import features_of
 from jpo.records import Bools, Candidates, Floats, Ints
 
 Features = NDArray[np.float32]
-
 _OWN: Mapping[str, Callable[[Problem], Floats | Bools | float]] = {
     "log expected cost": lambda p: np.log(p.acquisition.expected),
     "mean against incumbent": lambda p: p.acquisition.mean,
@@ -115,13 +114,10 @@ _UNPHASED = tuple(name for name in SHARED if name.removesuffix(" known") not in 
 WITHOUT_PHASES = len(OWN) + len(_UNPHASED)
 """Width of the state before phases were part of it."""
 SCHEMA_WITHOUT_PHASES = schema_of("state 3", *OWN, *_UNPHASED)
-
 BOUND = 5.0
 """Features are clipped here; ordinary values lie within 1 or 2."""
-
 SCORED = 7.0
 """Runs: scores of longer horizons are scaled to this one, as a gain of a whole run would else be out of bounds."""
-
 SHORTLIST = 48
 """Candidates that the networks compare; the rest is worse by the belief rule. Bounds the replay and the cost of an update."""
 EVERY = slice(None)

@@ -9,10 +9,6 @@ with the same hashes.
     {"end":{"agents":1,"audit":12,...}}
 """
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
-
-from __future__ import annotations
-
 import base64
 import gzip
 import zlib
@@ -51,8 +47,6 @@ MAX_LINE_BYTES = 1 << 26
 HEADER_BYTES = 4096
 MAX_BYTES = 1 << 36
 """Of an unpacked export: a few megabytes of gzip can hold it all, so what is packed tells nothing."""
-
-
 JSON = {"document", "parameters", "data"}
 """Columns that hold JSON objects."""
 READ: Mapping[str, Callable[[Mapping[str, Any]], object]] = {

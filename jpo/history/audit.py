@@ -11,8 +11,6 @@ The first record follows GENESIS. A record that was changed, removed from the mi
 against an anchor: a hash noted elsewhere (a pipeline's output, a ticket) that must still be in the log.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -27,7 +25,6 @@ from jpo.records import Identity
 
 GENESIS = "0" * 64
 """The first record's `previous` hash."""
-
 _as_json = json.JSONEncoder(default=lambda value: [repr(value)]).encode
 """A damaged row may hold bytes where text belongs: its hash must differ from that of any text, not raise."""
 

@@ -4,8 +4,6 @@ Keys are sorted, there are no blanks, floats are written as `repr` writes them (
 beyond ASCII is escaped. NaN and infinity have no text: what was not measured is None.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass

@@ -1,7 +1,5 @@
 """Copy-on-write database: reads the original, and copies it into memory before the first change, so that nothing is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any

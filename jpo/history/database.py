@@ -3,10 +3,6 @@
 Statements are written in the SQL that both share, with named parameters (`:run_id`). A driver's errors become StoreErrors.
 """
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
-
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -19,12 +15,8 @@ SAME_JOB = "dataset = :dataset AND model = :model AND framework = :framework"
 OF_WORKLOAD = f"{SAME_JOB} AND hardware = :hardware"
 AT_ONCE = 500
 """Run ids in one statement."""
-
-
-class TableRow(Protocol):
-    """One row of a result; its columns by name."""
-
-    def __getitem__(self, name: str, /) -> Any: ...
+TableRow = Mapping[str, Any]
+"""One row of a result; its columns by name."""
 
 
 class Link(NamedTuple):
@@ -94,7 +86,6 @@ def naming(run_ids: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def select_all(table: str, columns: Sequence[str], order: str) -> str:
-    """A SELECT statement of all rows, in this order."""
     return f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"
 
 

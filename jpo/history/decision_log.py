@@ -1,9 +1,5 @@
 """Log of decisions: the suggestions on record, and the audit log, whose chain audit.py knows."""
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
-
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Self
@@ -75,7 +71,6 @@ class DecisionLog:
         return self._made(f"AND {OF_WORKLOAD} {start} ORDER BY number", {**identity_columns(identity), "since": since})
 
     def written(self, identity: Identity) -> frozenset[str]:
-        """Ids of the suggestions of a workload that were written, according to the audit log."""
         events = self._audit_records(f"{_AUDIT} WHERE kind = 'written' AND {OF_WORKLOAD}", identity_columns(identity))
         return frozenset(str(event.data.get("suggestion_id")) for event in events)
 

@@ -3,8 +3,6 @@
 Each record also says who, where and with which versions ("by"): the store adds that. Digests are SHA-256, hex.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

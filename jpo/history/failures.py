@@ -1,7 +1,5 @@
 """Failures of SQLite and the file system as StoreErrors: place, finding, remedy and a code for each cause."""
 
-from __future__ import annotations
-
 import errno
 import sqlite3
 from collections.abc import Iterator
@@ -24,7 +22,6 @@ _FULL = (
 _CLOSED = ("cannot be opened or written", "check that the folder exists, belongs to you and is writable", "JPO-E504")
 REFUSED = ("refuses the record", "it is on record already, or a value is out of range", "JPO-E508")
 UNSTORABLE = ("a value cannot be stored", "check run ids, names and numbers", "JPO-E508")
-
 _CAUSES = {
     sqlite3.SQLITE_BUSY: _LOCKED,
     sqlite3.SQLITE_LOCKED: _LOCKED,

@@ -3,8 +3,6 @@
 Only runs that ended well count for what a job takes or reaches; the others are counted. Quantities without measurements are None.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -105,7 +103,6 @@ def ending(run: Run, by_jpo: Container[str] = ()) -> str:
 
 
 def values_of(runs: Iterable[Run], quantity: str, cost_usd: Measure) -> list[float]:
-    """Values of a quantity in the runs that ended well and measured it."""
     good = [run for run in runs if run.ended_well]
     values = [cost_usd(run) if quantity == "cost_usd" else run.outcome.of(quantity) for run in good]
     return [value for value in values if value is not None and abs(value) < LARGEST]

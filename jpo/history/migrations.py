@@ -4,15 +4,12 @@ The version is kept in the file's header (`PRAGMA user_version`), next to a mark
 units; times are unix seconds, mappings are canonical JSON.
 """
 
-from __future__ import annotations
-
 import sqlite3
 
 from jpo.errors import StoreError
 
 APPLICATION_ID = 0x4A504F31
 """The mark in the header: "JPO1"."""
-
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """

@@ -1,7 +1,5 @@
 """Opening of a store by its URL."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

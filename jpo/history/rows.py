@@ -3,8 +3,6 @@
 Reading raises ValueError, LookupError or TypeError for a row that does not hold what was written; the store reports damage.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -46,12 +44,12 @@ from jpo.records import (
 )
 
 Columns = dict[str, str | float | None]
-
 RUN_COLUMNS = (
     *("dataset", "model", "framework", "hardware", "run_id", "status", "source", "started_at", "ended_at", "recorded_at"),
     *("suggestion_id", "parameters", *MEASURED, "fell_silent", "metrics", "assumed"),
 )
 """The columns of `runs` without its number."""
+_measured = itemgetter(*MEASURED)
 WORDS = ':"'
 """What canonical JSON of a configuration has only where a value is a word."""
 SUGGESTION_COLUMNS = ("dataset", "model", "framework", "hardware", "suggestion_id", "created_at", "status", "document")
@@ -130,9 +128,6 @@ def run_columns(recorded: RecordedRun) -> Columns:
         "metrics": canonical(run.outcome.metrics),
         "assumed": canonical(run.assumed),
     }
-
-
-_measured = itemgetter(*MEASURED)
 
 
 def read_run(row: TableRow) -> RecordedRun:

@@ -1,13 +1,14 @@
 """Recorded runs: what a later report adds to one, when it started, and which suggestion it followed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 from jpo.records import Finished, Identity, Outcome, Run, Suggestion, as_given
+
+RunKey = tuple[Identity, str]
+"""What a run is known by: its workload and its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,6 @@ def moved(current: Reading | None, finished: Finished) -> Reading:
     before = current or Reading(-math.inf, {})
     read_until = before.read_until if finished.watermark is None else max(before.read_until, finished.watermark)
     return Reading(read_until, before.passed_over if finished.passed_over is None else finished.passed_over)
-
-
-RunKey = tuple[Identity, str]
-"""What a run is known by: its workload and its id."""
 
 
 def key_of(run: Run) -> RunKey:

@@ -4,8 +4,6 @@ Times and values are 64-bit floats, little-endian. Times are written as steps, d
 numbers: they are restored exactly, and are nearly all equal where samples are taken at regular intervals.
 """
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Sequence

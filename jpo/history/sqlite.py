@@ -4,10 +4,6 @@ The file is created when missing, or copied into memory when nothing may be writ
 IMMEDIATE), so that what they read is still true when they write; readers never wait (WAL).
 """
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
-
-from __future__ import annotations
-
 import os
 import sqlite3
 import time

@@ -7,10 +7,6 @@ Each statement stands next to the method that needs it; database.py says what th
 same workload takes turns, so a writer reads first and then inserts or updates; no statement needs to do both at once.
 """
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
-
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -38,7 +34,6 @@ from jpo.records import SERIES_QUANTITIES, Finished, Identity, Run, Series
 
 _THE_RUN = f"{OF_WORKLOAD} AND run_id = :run_id"
 _NEWEST_FIRST = "ORDER BY ended_at DESC, number DESC"
-
 _INSERT_RUN = insert_into("runs", RUN_COLUMNS, numbered=True)
 _UPDATE_RUN = f"UPDATE runs SET {', '.join(f'{name} = :{name}' for name in RUN_COLUMNS)} WHERE {_THE_RUN}"
 _INSERT_SERIES = f"""

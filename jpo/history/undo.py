@@ -5,8 +5,6 @@ audit log after it; where the process was killed in between, neither is certain.
 read next: by the next suggestion, or now.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -135,7 +133,6 @@ def pinned(workload: Workload, store: Store, *, now: float) -> Workload:
 
 
 def pin_notes(workload: Workload) -> tuple[Note, ...]:
-    """A note for each parameter that `pinned` holds."""
     held = ((p, p.held) for p in workload.parameters if p.held and p.held.code == PINNED)
     return tuple(Note(PINNED, f"{p.key} = {p.text} is {why.text}") for p, why in held)
 

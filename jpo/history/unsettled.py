@@ -3,8 +3,6 @@
 The file says it: its bytes are those that were planned, or those from before. The next command that writes puts it on record.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -15,14 +13,12 @@ from jpo.history.undo import holds
 from jpo.records import Identity, Workload
 
 Fate = Literal["written", "not written", "changed", "missing"]
-
 SENTENCES: Mapping[Fate, str] = {
     "written": "there is no record that it was written, but {config} contains its values; the next `jpo suggest` records it",
     "not written": "there is no record that it was written, and {config} is as it was before",
     "changed": "there is no record that it was written, and {config} is neither as planned nor as it was before",
     "missing": "there is no record that it was written, and {config} is not here to look into",
 }
-"""What is said of an unsettled change, by its fate."""
 
 
 def fate(made: AuditRecord, content: bytes | None) -> Fate:

@@ -5,5 +5,5 @@ serving.py     which policy may decide
 prequential.py what the policy departed for, and how that turned out; kept_residuals.py: what the jobs here showed
 practice.py    simulated jobs to learn and be tested on: job.py, scenarios.py, forks.py; own_history.py: from the user's own runs
 release.py     the release test; deadline.py: the end that all of it keeps
-pretraining.py the shipped policy; named_policies.py, resets.py: policies and resets that a user can name instead
+pretraining.py the shipped policy; named_policies.py: policies that a user can name instead
 """

@@ -1,7 +1,5 @@
 """Backlog: runs of a workload that the agent has not taken in yet. Needs no torch."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec

@@ -6,14 +6,16 @@ in charge by itself; only `jpo learn` does, and only after the release test.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from jpo.agent.policy import shipped_policy
 from jpo.agent.sealed import Tensors, header_of, unseal_agent
+from jpo.cost.sla import missed
 from jpo.errors import StoreError, UsageError, words_of
 from jpo.history import AuditEvent, Store
 from jpo.history.following.followers import followers
@@ -22,10 +24,9 @@ from jpo.learning.deadline import Deadline, in_seconds
 from jpo.learning.experience import experiences
 from jpo.learning.forks import practise_here
 from jpo.learning.own_history import OwnHistory
-from jpo.learning.resets import due
 from jpo.learning.serving import AGENT, own_policy
 from jpo.optimizer.request import Request
-from jpo.records import Identity, Known
+from jpo.records import Identity, Known, Run
 
 if TYPE_CHECKING:
     from jpo.agent.sac.learn import AgentState
@@ -74,13 +75,11 @@ class Learnt:
     unread: bool = False
 
     def followed_by(self, later: Learnt) -> Learnt:
-        """This round and the one after it as one."""
         runs, forks = self.runs + later.runs, self.forks + later.forks
         return replace(later, runs=runs, forks=forks, others=self.others + later.others, unread=self.unread or later.unread)
 
 
 def need_torch() -> None:
-    """Learning needs torch, suggesting does not."""
     if find_spec("torch") is None:
         raise UsageError("learning", "torch is not installed", 'pip install "jpo[learn]"', code="JPO-E604")
 
@@ -191,6 +190,21 @@ def _agent(
         remedy = "give a larger one, or leave it out: --rebuild then takes its time"
         raise UsageError("--budget", finding, remedy, code="JPO-E606")
     return again
+
+
+def due(runs: Sequence[Run], request: Request) -> list[bool] | None:
+    """Whether the agent begins anew with each run but the first, oldest first; None: evidence decides, see change_detection.py.
+
+    The others are as earlier systems had them. A timer runs from the beginning of time, so that the same history gives the same
+    resets. Of runs that break the SLA one after the other only the first counts.
+    """
+    if request.resets == "evidence":
+        return None
+    if request.resets == "broken-sla":
+        broken = [missed(request.wanted.targets, run.completed(request.current), request.prices) > 0 for run in runs]
+        return [now and not before for before, now in pairwise(broken)]
+    every = request.resets
+    return [earlier.ended_at // every != run.ended_at // every for earlier, run in pairwise(runs)]
 
 
 def untested(store: Store) -> bool:

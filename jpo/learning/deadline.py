@@ -46,5 +46,4 @@ class Deadline:
 
 
 def in_seconds(seconds: float) -> Deadline:
-    """A deadline so many seconds from now."""
     return Deadline(time.monotonic() + seconds)

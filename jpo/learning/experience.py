@@ -4,8 +4,6 @@ State: the problem decided before the run; action: what was executed, whoever ch
 run that ended well. The same runs in the same order give the same transitions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -23,7 +21,7 @@ from jpo.history.following.followers import Follower, changed
 from jpo.learning.backlog import learnable
 from jpo.optimizer.advise import problem_despite_sla
 from jpo.optimizer.candidates import collect, weighed_runs
-from jpo.optimizer.prior import Prior, prior_of
+from jpo.optimizer.prior import prior_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import after_runs
 from jpo.records import RESOURCES, Candidates, Floats, Known, PhaseNeeds, Residuals, Run, same
@@ -73,7 +71,6 @@ def known_after(
     residuals: Residuals | None = None,
     needs_after: Mapping[str, PhaseNeeds] = MappingProxyType({}),
 ) -> Known:
-    """Knowledge of the workload after these runs."""
     ids = {run.run_id for run in runs}
     followed_up = changed([follower for follower in followers if follower[0].run_id in ids])
     needs = needs_after.get(runs[-1].run_id) if runs else None
@@ -83,7 +80,8 @@ def known_after(
 def experience(earlier: Known, known: Known, reference: Run, request: Request, seed: int) -> Experience | None:
     """Experience of the last run that is known, from the decision problems before and after it.
 
-    What a run did not report had the value before it.
+    What a run did not report had the value before it. Runs of other workloads are left out: which of them were on record then is
+    not known.
     """
     run, runs = known.runs[-1], known.runs
     today = {**reference.parameters, **earlier.runs[-1].parameters}
@@ -95,20 +93,13 @@ def experience(earlier: Known, known: Known, reference: Run, request: Request, s
     if not np.isfinite(objectives[-1]):
         return None
     executed = row_of_run(candidates, run)
-    before = problem_after(earlier, prior, candidates, request)
-    after = problem_after(known, prior, replace(candidates, current=executed), request)
+    afterwards = replace(candidates, current=executed)
+    before = problem_despite_sla(after_runs(prior, candidates, earlier.runs, request), request, earlier)
+    after = problem_despite_sla(after_runs(prior, afterwards, known.runs, request), request, known)
     seen, following = observe(before, before.allowed, executed), observe(after, after.allowed)
     best, miss = float(np.nanmin(objectives)), forecast_error(before.belief, executed, run)
     transition = Transition(seen, seen.index(executed), vectors[-1], request.wanted.preference, best, following, miss=miss)
     return Experience(transition, before, judged(weighed_runs(earlier.runs, today, request.wanted.quality)), *judged([reference]))
-
-
-def problem_after(known: Known, prior: Prior, candidates: Candidates, request: Request) -> Problem:
-    """Decision problem as it was when this was known, with interval factor, reference, budget, context and SLA of that time.
-
-    Runs of other workloads are left out: which of them were on record then is not known.
-    """
-    return problem_despite_sla(after_runs(prior, candidates, known.runs, request), request, known)
 
 
 def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, request: Request) -> list[Floats]:

@@ -6,8 +6,6 @@ Source: common random numbers, Law, "Simulation Modeling and Analysis", 11.2; ro
 Optimal Control", 6.4.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

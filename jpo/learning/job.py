@@ -3,12 +3,11 @@
 The agent never sees the truth: practice.py shows it what telemetry would bring.
 """
 
-from __future__ import annotations
-
 import math
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -96,7 +95,7 @@ class Job:
         assert self.installation is not None
         return bent(self.draws, self.installation, 0)
 
-    def copy(self) -> Job:
+    def copy(self) -> Self:
         """The same job at the same moment, with the same luck to come; what is run in one does not touch the other."""
         other = copy(self)
         for name, value in vars(self).items():

@@ -3,8 +3,6 @@
 Each workload's part is worked out when its runs have changed. The history is the truth, this a cache. Needs no torch.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -23,7 +21,6 @@ from jpo.records import Identity, Residuals, Run
 from jpo.records.runs import by_workload
 
 RESIDUALS = "residuals"
-"""Name under which the store keeps them."""
 FORMAT = "jpo residuals 2"
 ARRAYS = tuple(f.name for f in fields(Residuals) if f.name != "workloads")
 _ROWS = np.zeros(0)
@@ -31,7 +28,6 @@ NOTHING = Residuals((), np.zeros(0, dtype=np.int64), np.zeros((0, len(COORDINATE
 """What is saved where no job said anything: which runs these were is worth knowing, or they would be worked out every time."""
 MOST_NEW = 20
 """Workloads that are worked out in one suggestion: some ms each."""
-
 Digests = Mapping[str, Sequence[str]]
 """Of each run from which a workload's part was made."""
 

@@ -5,8 +5,6 @@ the truth is drawn from the belief that the runs until then leave, on an install
 may be. Simulated jobs (forks.py) show the agent states from all over; these are like those in which it decides next.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

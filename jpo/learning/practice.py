@@ -4,8 +4,6 @@ Simulator, forecast and agent meet here as in `advise`, only that the runs are s
 would bring, through the same belief, state and safety screen, and the simulator knows what the best choice would have cost.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

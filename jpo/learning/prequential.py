@@ -5,8 +5,6 @@ It can withdraw a release, and never grants one: real runs are few, and show not
 Source: Dawid, "Present Position and Potential Developments: The Prequential Approach", JRSS A 1984.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -5,13 +5,12 @@ jobs go round the situations of users: settings of `explore`, scenarios, and ins
 what earlier jobs showed of them. The result goes on record with the policy that it speaks of.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
+from typing import Self
 
 import numpy as np
 
@@ -175,7 +174,6 @@ def _clear(played: Sequence[PairedJob], most: int) -> bool:
 
 
 def verdict(played: Sequence[PairedJob]) -> ReleaseTest:
-    """The result of a test that was played to its end."""
     situations = {name: [job for job in played if job.situation == name] for name in SITUATIONS}
     return ReleaseTest(compare(played), {name: compare(jobs) for name, jobs in situations.items() if len(jobs) > 1})
 
@@ -201,7 +199,7 @@ class Candidate:
         start = RELEASE_SEED + self.learnt[-1] * RELEASE_JOBS
         return range(start, start + RELEASE_JOBS)
 
-    def saved(self, store: Store) -> Candidate:
+    def saved(self, store: Store) -> Self:
         """The same, kept so that another process goes on with it."""
         card = {"learnt": self.learnt, "made_by": MADE_BY, "played": [astuple(job) for job in self.played]}
         file = save_policy(*self.policy.members, released=(), card=card)

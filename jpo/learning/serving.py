@@ -1,7 +1,5 @@
 """Which policy may decide, of those that the store keeps and the one that came with JPO. Needs no torch, and learns nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -23,8 +23,6 @@ same names (csv/log.py).
 | jpo_memory_bytes            | gauge   | optional: resident memory of the job                                                 |
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 RUN_INFO = "jpo_run_info"
@@ -46,10 +44,8 @@ METRICS = (
     *(RUN_INFO, SAMPLES, TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY, OWN_METRIC, EPOCH),
     *(START, END, STATUS, CONVERGED, CPU_SECONDS, MEMORY_BYTES),
 )
-
 STALE_SECONDS = 300.0
 """A job that has not reported for this long, nor its end, is over: Prometheus' own look-back of 5 minutes."""
-
 ALSO_CALLED: Mapping[str, tuple[str, ...]] = {
     "batch_size_per_device": (
         *("per_device_train_batch_size", "per_gpu_train_batch_size", "train_micro_batch_size_per_gpu"),

@@ -3,8 +3,6 @@
 Each kind is said once: a thousand runs with one mistake are one sentence, with examples and a count.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +22,10 @@ CAUSES = {
 }
 """By reason code: what runs of one kind have in common."""
 MOST_EXAMPLES = 3
+MORE_IS_SAID = frozenset(
+    {("oom_killed", "failed")} | {(said, seen) for said in ("diverged", "stopped") for seen in ("failed", "succeeded")}
+)
+"""What a job says, and what its pod shows, where the job only says more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,6 @@ class Doubt:
     kind: str
     finding: str
     remedy: str = ""
-
-
-MORE_IS_SAID = frozenset(
-    {("oom_killed", "failed")} | {(said, seen) for said in ("diverged", "stopped") for seen in ("failed", "succeeded")}
-)
-"""What a job says, and what its pod shows, where the job only says more."""
 
 
 def ending_doubts(measured: MeasuredRun, run: Run) -> tuple[Doubt, ...]:

@@ -4,8 +4,6 @@ A larger batch that needs more epochs for the same progress costs about this slo
 of it is in forecast/evidence/slope.py.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from itertools import combinations, pairwise
@@ -18,8 +16,6 @@ FIRST_SHARE = 0.25
 wherever the learning rate is annealed, however much the job still has to learn."""
 _GROUPS = 24
 """Neighbouring losses are averaged to this many points at most: pairs are counted."""
-
-
 Slope = tuple[float, float]
 """d ln loss / d ln epochs, and its standard error."""
 

@@ -3,8 +3,6 @@
 One set of rules for Prometheus and CSV logs. It does not decide whether a run is over; the sources know that.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

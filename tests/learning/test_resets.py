@@ -1,6 +1,6 @@
 import pytest
 
-from jpo.learning.resets import due
+from jpo.learning.continual import due
 from jpo.records import Outcome, Preference
 from tests.asked import a_request
 from tests.made import a_run

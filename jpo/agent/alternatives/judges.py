@@ -3,8 +3,6 @@
 Each reads what the networks see, so that an alternative is practised, tested and served like SAC; its choice is the largest.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from jpo.agent.policy import HEADS, LAYERS, Policy, Weights, driven, rule_choice, surely_saved

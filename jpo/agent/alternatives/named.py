@@ -1,7 +1,5 @@
 """Policy by the name that a user gives it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

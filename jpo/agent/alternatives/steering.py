@@ -4,8 +4,6 @@ The rule decides with both, so that a steered decision is one of the rule's. The
 It is read from the features alone, as any policy is; learning/named_policies.py trains it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from jpo.agent.acquisition import WORTH

@@ -4,8 +4,6 @@ every process that learns, and JPO compiles nothing.
 Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015; `torch.optim.adam.adam`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import torch
@@ -30,7 +28,6 @@ class Adam:
         self.state = dict[Tensor, dict[str, Tensor]]()
 
     def step(self) -> None:
-        """Move every tensor that has a gradient."""
         moved = [(tensor, tensor.grad) for tensor in self._tensors if tensor.grad is not None]
         states = [self.state.get(tensor) or self._begun(tensor) for tensor, _ in moved]
         adam(

@@ -5,8 +5,6 @@ Applications", 2018. JPO itself chooses among candidates; this form serves probl
 with other implementations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

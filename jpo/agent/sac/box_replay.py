@@ -1,7 +1,5 @@
 """Replay of transitions with actions in a box: a ring in which each transition is one row, so that a batch is one look-up."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ Settings", 2019; KL to an anchor instead of entropy: Levine, "Reinforcement Lear
 2018. Common luck: Law, "Simulation Modeling and Analysis", 11.2.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -1,7 +1,5 @@
 """Checkpoint of the learning agent: bytes and back, so that it goes on exactly where it stopped. Numbers and JSON, no pickle."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Replay of forks: what several candidates saved against the belief rule's choice, from one state, with the same luck."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -50,14 +48,11 @@ class ForkBatch:
 
 
 class ForkReplay(Ring):
-    """Replay of forks."""
-
     def __init__(self, capacity: int) -> None:
         features, rows = ((MOST, WIDTH), np.float16), (MOST,)
         super().__init__(capacity, {"features": features, "saved": (rows, np.float32), "there": (rows, np.bool_)})
 
     def add(self, forks: Iterable[Fork]) -> None:
-        """Store forks, overwriting the oldest."""
         for fork in forks:
             self.put(features=fork.features, saved=fork.saved, there=np.ones(len(fork.saved), dtype=np.bool_))
 

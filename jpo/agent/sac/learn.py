@@ -10,12 +10,9 @@ from it where those jobs say so, and learns where that pays (residual policy lea
 ICRA 2019). When the forecasts of a workload show that its world has changed, what it taught is forgotten (change_detection.py).
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -24,11 +21,9 @@ from jpo.agent.change_detection import Chart
 from jpo.agent.policy import SCORE_HERE, Policy
 from jpo.agent.sac.candidate_set import Learner, new_learner, update, with_optimiser
 from jpo.agent.sac.fork_replay import ForkBatch, ForkReplay, Practice
+from jpo.agent.sac.networks import Tensors
 from jpo.agent.sac.replay_buffer import Batch, ReplayBuffer, Transition, concatenate
 from jpo.agent.state import BOUND
-
-if TYPE_CHECKING:
-    from jpo.agent.sac.networks import Tensors
 
 MEMBERS = 3
 """Networks of twin critics that decide together: single ones differ by more than what there is to gain."""
@@ -36,8 +31,6 @@ BATCH, FORKS = 64, 64
 REAL_BEFORE_HALF = 16
 """Fewer real transitions than this are shown in proportion, or the networks would learn them by heart."""
 UPDATES_PER_RUN = 8
-
-
 Step = Callable[[Learner, Batch | None, ForkBatch | None], object]
 """One gradient step: `candidate_set.update`, or that of an alternative."""
 Practise = Callable[[Policy, np.random.Generator], Practice]
@@ -163,7 +156,6 @@ def learnt_again(
 
 
 def take_in(state: AgentState, practice: Practice) -> None:
-    """Put what was practised into the replays."""
     state.simulated.add(practice.transitions)
     state.forks.add(practice.forks)
 

@@ -5,8 +5,6 @@ its gradient is written into one flat tensor, so that an optimiser or a target u
 sac.py and box.py. JPO's own tensors have the names and shapes of policy.SHAPES, so that numpy can read them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 

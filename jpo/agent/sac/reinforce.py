@@ -8,8 +8,6 @@ imitation weighted by success, and is biased. candidate_set.py has no such troub
 Source: Williams, "Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning", 1992.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Replay: rings in numpy, and that of transitions."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields

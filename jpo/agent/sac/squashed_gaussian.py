@@ -38,7 +38,6 @@ class Draw:
     bounded: Tensor
 
     def first(self, n: int) -> Draw:
-        """The draws for the first n states."""
         return Draw(self.action[:n], self.log_pi[:n], self.deviation[:n], self.bounded[:n])
 
 

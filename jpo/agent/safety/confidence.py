@@ -7,8 +7,6 @@ trial                 it is safe to try: it ends well, and costs no more than a 
 kept                  nothing that may be tried is better by more than the noise of a run
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ step of the guard away from the best, the next run cannot go back to it: a walk 
 Single trials, as of a pipeline's nights, are bounded by their budget instead.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 
@@ -17,7 +15,6 @@ from jpo.agent.safety.vetoes import STEP, Veto
 from jpo.records import Belief, Bools, Candidates, Floats, Parameters
 
 Admissible = Callable[[Parameters, Parameters], bool]
-
 NEAR_A_MISS, NO_WAY_BACK = "JPO-I653", "JPO-I654"
 
 

@@ -44,8 +44,7 @@ class Exploration:
     @cached_property
     def allowed(self) -> Bools:
         """Rows that may be run next. Where no rule leaves any, since today's values may not stay, something must be run: what
-        ended well before, or else a step back to it; where only what was measured may be, the best of that, admissible or not.
-        """
+        ended well before, or else a step back to it; where only what was measured may be, the best of that, admissible or not."""
         if self.left.any():
             return self.left
         if self.rules == (MEASURED,):
@@ -59,7 +58,6 @@ class Exploration:
 
     @cached_property
     def left(self) -> Bools:
-        """Rows that the rules leave."""
         left = self.open_rows
         for _, taken in self.taken:
             left = left & ~taken
@@ -73,8 +71,7 @@ class Exploration:
     @cached_property
     def step_back(self) -> int | None:
         """Where today's values may not stay, no rule leaves anything, and `way_back_to` is more than one step away: the row that
-        comes nearest to it, of those that are likelier than not to end well with the loss kept. None: nothing of this.
-        """
+        comes nearest to it, of those that are likelier than not to end well with the loss kept. None: nothing of this."""
         goal, rows = self.way_back_to, self.may_run
         if self.may_stay or self.left.any() or goal is None or rows[goal]:
             return None
@@ -95,7 +92,6 @@ class Exploration:
 
     @property
     def rules(self) -> tuple[RunRule, ...]:
-        """The rules that hold under this `explore`."""
         if self.boldness.explore != "off" and self.asked_for is not None:
             return (ASKED_FOR,)
         if self.boldness.explore == "on" or self.boldness.goal == "search":
@@ -114,7 +110,6 @@ class Exploration:
         return next((rule for rule, taken in self.taken if taken[row]), None)
 
     def kind(self, row: int) -> ChangeKind:
-        """What running a row would be."""
         if row == self.now:
             return "kept"
         if self.comparison.belief.runs[row] or row == self.step_back:
@@ -123,19 +118,16 @@ class Exploration:
 
     @property
     def now(self) -> int:
-        """Today's row."""
         return self.comparison.candidates.current
 
     @cached_property
     def others(self) -> Bools:
-        """All rows but today's."""
         return ~self.is_row(self.now)
 
     @cached_property
     def likely_better(self) -> Bools:
         """Rows that are better than today's with `min_confidence`, or where that is 0, likelier than not; what never ended well
-        also than the best that is known, since after a bad trial nearly everything is better than today's.
-        """
+        also than the best that is known, since after a bad trial nearly everything is better than today's."""
         least_chance, promise = self.boldness.min_confidence or LIKELIER, self.comparison.promise
         than_known = (self.acquisition.p_better >= least_chance) | (self.comparison.belief.runs > 0)
         than_known = than_known | promise.lowering if promise else than_known
@@ -156,8 +148,7 @@ class Exploration:
     @cached_property
     def settled(self) -> bool:
         """Whether nothing that may be run is better than today's values by more than noise, with a chance of SETTLED, or may
-        lower a promised loss, which counts for nothing in that.
-        """
+        lower a promised loss, which counts for nothing in that."""
         comparison, others = self.comparison, self.open_rows & self.others
         if comparison.promise and (comparison.promise.lowering & others).any():
             return False
@@ -194,8 +185,7 @@ class Exploration:
     @cached_property
     def unearned_resources(self) -> Bools:
         """Rows with more GPUs, nodes or memory than any run had, and too small a gain for that; all of them while no other batch
-        or rate was ever run, and one may be tried: what these do is found out for less.
-        """
+        or rate was ever run, and one may be tried: what these do is found out for less."""
         candidates, tried = self.comparison.candidates, self.comparison.belief.tried
         more = np.zeros(len(tried), dtype=np.bool_)
         for name, column in zip(candidates.names, candidates.values.T, strict=True):
@@ -246,7 +236,6 @@ class Exploration:
 
     @property
     def may_stay(self) -> bool:
-        """Whether today's values may be run once more."""
         return bool(self.comparison.candidates.admissible[self.now])
 
     def is_row(self, row: int) -> Bools:

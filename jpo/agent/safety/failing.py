@@ -4,8 +4,6 @@ A cluster loses a run now and then, whatever its values. That is the chance agai
 happens, the runs of this workload with other values say.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from jpo.agent.candidate_rows import least, logs_of

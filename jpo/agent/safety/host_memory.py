@@ -4,8 +4,6 @@ Where the peak was measured, runs that asked for different amounts above it are 
 less of it is expected to do as well. The simulated jobs know nothing of the peak.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 What lowers it is worth half as much time again. Once it seems out of reach, a lower loss is taken where it costs nothing.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -78,7 +76,6 @@ class Promise:
 
     @property
     def finding(self) -> str:
-        """That it is not kept."""
         limit, today = self.quality.value_of(self.limit), value(self.quality, self.today)
         return f"{self.target} = {limit:g} is not met (today's values are expected to end with {today})"
 

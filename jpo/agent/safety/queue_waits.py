@@ -3,8 +3,6 @@
 Who has a deadline pays for waiting as for running: eight GPUs after two days are worth less than four at once.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -77,8 +75,7 @@ def queue_vetoes(
 
 def features_of(queue: QueueWaits | None, candidates: Candidates, belief: Belief) -> Floats:
     """Of each candidate ln (1 + wait / its duration), and ln of what is free for each that it asks for, each with whether it is
-    known: (K, 4).
-    """
+    known: (K, 4)."""
     rows = len(candidates.values)
     if queue is None or belief.duration_seconds is None:
         return np.zeros((rows, 4))

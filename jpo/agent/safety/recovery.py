@@ -6,8 +6,6 @@ value, it is said that the cause may be another one, and the next parameter is t
 way up again, which the ordinary decision finds, without what is ruled out here.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -21,7 +19,6 @@ from jpo.records import Belief, Bools, Candidates, Floats, Note, Run, RunStatus
 from jpo.wording import numbers
 
 Cause = Literal["GPU memory", "host memory", "memory", "divergence", "time", "cut off", "unknown"]
-
 NOTHING_HELPS = "JPO-I610"
 FULL = 0.9
 """A run that was killed for memory and used this share of what it asked for on the host has run out of that, else of a GPU's."""
@@ -182,7 +179,6 @@ def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:
 
 
 def recovery_reason(candidates: Candidates, runs: Sequence[Run], row: int | None) -> Note:
-    """Reason for a step out of failure."""
     cause = cause_of_last(runs)
     finding = f"no run has ended well yet ({len(runs)} did not), and {SENTENCES[cause].format(run='the last run')}"
     if given_up := [*_given_up(candidates, runs, row)]:

@@ -1,7 +1,5 @@
 """Risk: the chance that a run does harm, which is to fail or to be worse than a base by more than is tolerated."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -11,11 +9,9 @@ from jpo.records import Belief, Floats
 
 WORSE = math.log(1.1)
 """More than a tenth worse is harm; less is within what users accept for learning something."""
-
 FAR_DEARER = math.log(1.5)
 """Half as much again is far dearer: seldom risked, and no lower loss is worth more. Of 117 trials 2 came so
 (docs/decisions/0108)."""
-
 INFLATION = 1.2
 """The belief's spread is widened by this factor when harm is judged: its forecasts were measured to be slightly optimistic."""
 

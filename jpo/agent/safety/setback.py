@@ -4,8 +4,6 @@ The ordinary decision weighs all candidates against each other; this one asks of
 One failed run may be the cluster's fault, and is left to the ordinary decision.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 
@@ -20,7 +18,6 @@ from jpo.records import Note, Parameters, Run, RunStatus, same
 
 Broken = tuple[str, float, float, float]
 """An SLA target that is not kept any more: its name, the limit, what is expected of the values before and now."""
-
 Z = 2.12
 """Noise alone makes 5 of 100 changes look so much worse, one-sided, after any of the first five runs by which they are judged.
 

@@ -20,6 +20,13 @@ from jpo.records import RESOURCES, Belief, Bools, Candidates, Floats, PhaseNeeds
 from jpo.wording.qualities import worse_than
 
 TOO_LITTLE_MEMORY = "JPO-I648"
+MUCH = 5.0
+"""A trial must be likelier than not to keep the floor, and risk a loss this many times farther below no more than `quality_risk`:
+what one run will show, no belief knows, and a floor that forbids what was never run forbids learning. That is said of small steps
+from what ended well; a larger one is held as what was run is."""
+STEP = 2.0
+"""Factor of batch size, learning rate and the like within which a trial is a small step from what ended well, or near what did
+not: less than a rung of the ladder of batch sizes, one of learning rates (docs/decisions/0092)."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -123,8 +130,7 @@ def too_little_memory_vetoes(
 
 def failing_vetoes(candidates: Candidates, belief: Belief) -> tuple[Veto, ...]:
     """What fails more often than chance would have it, and what goes as far away from what ends well and was not seen to do so;
-    today's values too, where what ended well may be gone back to.
-    """
+    today's values too, where what ended well may be gone back to."""
     often, now, rows = failing.often_failing(belief.runs, belief.failures), candidates.current, np.arange(len(candidates.values))
     leaves = belief.runs[now] and (candidates.admissible & failing.known_to_end_well(candidates, belief.runs, often)).any()
     beyond = "asks for at least as much as values that "
@@ -151,15 +157,6 @@ def held(holds: Iterable[Veto], *, lasting: bool = False) -> Bools | np.bool_:
     """Rows that any of these holds, (K,); `lasting`: those alone that count where anything may be explored."""
     rows = [hold.rows for hold in holds if hold.lasting or not lasting]
     return np.asarray(np.logical_or.reduce(rows), dtype=np.bool_) if rows else np.bool_(False)
-
-
-MUCH = 5.0
-"""A trial must be likelier than not to keep the floor, and risk a loss this many times farther below no more than `quality_risk`:
-what one run will show, no belief knows, and a floor that forbids what was never run forbids learning. That is said of small steps
-from what ended well; a larger one is held as what was run is."""
-STEP = 2.0
-"""Factor of batch size, learning rate and the like within which a trial is a small step from what ended well, or near what did
-not: less than a rung of the ladder of batch sizes, one of learning rates (docs/decisions/0092)."""
 
 
 def loss_vetoes(
@@ -194,8 +191,7 @@ def loss_vetoes(
 
 def unmeasured_vetoes(candidates: Candidates, belief: Belief, reference: int | None) -> tuple[Veto, ...]:
     """Models whose loss nobody would see: where runs report none, only those are run of which some run measured one, today's, and
-    the reference's. Hardware is no part of the model. A job that only ever failed has none to lose.
-    """
+    the reference's. Hardware is no part of the model. A job that only ever failed has none to lose."""
     now = candidates.current
     if belief.only_failed[now]:
         return ()

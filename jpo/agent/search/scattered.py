@@ -1,7 +1,5 @@
 """Candidates of a search in a large space: half of them near the best that ran, half anywhere. Deterministic."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np

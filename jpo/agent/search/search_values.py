@@ -1,7 +1,5 @@
 """Search for the best model of N runs: what its runs cost counts only as far as the preference weighs it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from jpo.records import Floats, Note, Preference
@@ -25,7 +23,6 @@ class SearchValues:
 
     @property
     def over(self) -> bool:
-        """Whether no run is left."""
         return self.of is not None and self.runs >= self.of
 
 

@@ -1,7 +1,5 @@
 """Runs that were to follow a suggestion and report other values: they count where they really were, and judge no suggestion."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -14,13 +12,10 @@ from jpo.records import Contradictions, Identity, Parameters, Reach, Run, Stray,
 
 LOOKED_BACK = 100
 """Newest suggestions, and runs, in which contradictions are looked for."""
-
 REPEATED, UNRELATED = 2, 3
 """Contradictions in one parameter after which JPO acts on them: alike ones, and such as have nothing in common."""
-
 CLOCKS_DIFFER_SECONDS = 300.0
 """By which a run may seem to begin before the suggestion whose values it has."""
-
 LIMITED = frozenset({"batch_size", "gpus", "cpus", "memory_gib"})
 """Parameters to which quotas, nodes and scripts set limits; what else comes out different is scaled, or not understood."""
 
@@ -98,8 +93,7 @@ def _each_with_runs(
 
 def _last_before(run: Run, suggestions: Sequence[Suggestion]) -> int:
     """Index of the last suggestion made before a run began, -1 for none. A run with all that the next one changed, and changed
-    just then, was given that: its clock is behind ours.
-    """
+    just then, was given that: its clock is behind ours."""
     start = latest_start(run)
     at = bisect_right(suggestions, start, key=lambda made: made.created_at) - 1
     later = suggestions[at + 1] if at + 1 < len(suggestions) else None
@@ -135,7 +129,6 @@ def _stray(made: Suggestion, name: str, given: float, run: Run) -> Stray:
 
 
 def _partly(made: Suggestion, but: str, run: Run) -> bool:
-    """Whether a run took over another change of a suggestion."""
     return any(
         change.parameter != but
         and change.parameter in run.parameters

@@ -1,7 +1,5 @@
 """Runs that followed the agent's suggestions, with the values that it replaced: what exploring has cost is counted from them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from jpo.history.runs import RecordedRun
@@ -10,10 +8,8 @@ from jpo.records import Parameters, Run, Suggestion
 
 LAST = 20
 """Newest runs after a suggestion that count."""
-
 FOUND = ("user", "rollback", "recovery")
 """Who changes something for another reason than to explore: where nothing ended well, there is nothing to lose."""
-
 Follower = tuple[Run, Parameters | None]
 """A run after a suggestion, and the values before it; None where the agent changed none."""
 

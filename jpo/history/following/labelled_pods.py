@@ -1,7 +1,5 @@
 """Runs of labelled pods, which report nothing themselves: which values were in force, and which runs another source knows."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -5,15 +5,11 @@ its bytes ("C"), as in SQLite. The version is kept in a table of its own. From t
 taken.
 """
 
-from __future__ import annotations
-
 from jpo.history import migrations
 
 SCHEMA = "jpo"
 """The schema of the tables, next to anything else in the database."""
-
 CREATE = ("CREATE TABLE jpo.schema_version (version INTEGER NOT NULL)", "INSERT INTO jpo.schema_version VALUES (0)")
-
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (),  # SQLite alone had version 1
     (

@@ -1,7 +1,5 @@
 """Failures of a PostgreSQL server as StoreErrors: place, finding, remedy and a code for each cause."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -33,7 +31,6 @@ _POOLED = (
     "JPO-E513",
 )
 _STANDBY = ("the server accepts no changes", "name the primary server, and a role that may write", "JPO-E514")
-
 _CAUSES = {  # by SQLSTATE, the longest match; PostgreSQL's documentation, appendix A
     "08": _GONE,
     "22": UNSTORABLE,

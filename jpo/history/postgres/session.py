@@ -1,7 +1,5 @@
 """Session on a PostgreSQL server: from a URL, with all that libpq knows, to an open connection within a time."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re
@@ -29,7 +27,6 @@ GRACE_SECONDS = 0.3
 """For libpq to say itself that the time is over, and why."""
 CANCEL_SECONDS = 0.3
 """For a server to hear that the command was interrupted."""
-
 CHECK = "check the server, JPO_STORE__URL, and the password in PGPASSFILE"
 
 

@@ -9,8 +9,6 @@ Times: an open transaction that is silent loses its locks after half of the time
 tenths; the server gives up a statement after nine tenths, and the watchdog a server that has said nothing by then.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
@@ -38,7 +36,6 @@ IDLE, LOCK, STATEMENT = 0.5, 0.8, 0.9
 """Parts of the timeout: silence inside a transaction, waiting for a lock, one statement."""
 MOST_STEPS, MOST_BYTES = 200, 1 << 23
 """Of one message; a longer transaction takes several, under the lock of the log."""
-
 _SESSION = """
     SELECT set_config('search_path', :schema, false),
            set_config('lock_timeout', :lock, false),
@@ -56,7 +53,7 @@ _LINK = f"""
     FROM (SELECT coalesce(max(number), 0) + 1 AS next,
                  coalesce((SELECT hash FROM audit ORDER BY number DESC LIMIT 1), :genesis) AS previous FROM audit) AS log
     RETURNING {", ".join(AuditRow._fields)}
-"""  # noqa: S608
+"""
 """The next record of the log, numbered and hashed by the server, as audit.hash_of does it."""
 
 
@@ -257,7 +254,6 @@ def _version(database: PostgresDatabase) -> int | None:
 
 @cache
 def _in_postgres(statement: str) -> bytes:
-    """A statement with its named parameters as psycopg writes them."""
     return re.sub(r"(?<![:\w]):(\w+)", r"%(\1)s", statement.replace("%", "%%")).encode()
 
 

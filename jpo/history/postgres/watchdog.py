@@ -5,8 +5,6 @@ or for ever. So a thread looks at the clock while an answer is awaited, and cuts
 with an error. Opening a connection has no socket to cut; it happens in a thread that is left behind (`in_time`).
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import time
@@ -19,7 +17,6 @@ from jpo.timeouts import NoAnswerInTime, within
 
 AT_ONCE_SECONDS = 0.05
 """An answer within this time does not count: many fast answers to a long history are no sign of a server in trouble."""
-
 Result = TypeVar("Result")
 
 

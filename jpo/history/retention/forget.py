@@ -8,10 +8,6 @@ What the audit log says of the others stays, and so does its chain. A run that w
 still tells of it: up to when runs were forgotten stands beside how far each source has been read, in the rows of `watermarks`.
 """
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
-
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -33,7 +29,6 @@ CONFIGURATIONS = 100
 """Configurations of which the first run is kept: what was tried is not tried again."""
 SUGGESTIONS = 100
 """Newest suggestions of a workload whose runs are kept: among them is the one in force, and what can be undone."""
-
 LEAST = {"duration_seconds": 1, "cost_usd": 1, "val_loss": 1, "val_accuracy": -1}
 """Of runs that ended well, by what they are the best; -1: more is better."""
 PEAKS = {"gpu_memory_gib": -1, "memory_gib": -1}

@@ -1,7 +1,5 @@
 """Sets of CSV logs: the files that patterns select, and the runs in them. One bad log never hides the others."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -46,7 +44,6 @@ class UnusableLog:
 
 
 Found = LoggedRun | ReadLog | UnusableLog
-
 MANY = 100
 """Logs from which on reading takes as long as somebody notices: a tenth of a second."""
 AT_ONCE = 500

@@ -4,8 +4,6 @@
 recorded in the end consists of the lines read here, not of what the file's name refers to by then.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -26,7 +24,6 @@ CHUNK_BYTES = 2**18
 """Read per poll: bounds memory also when the file is long already."""
 OPENING_BYTES = 4096
 """How much of a file's beginning is compared at every poll: a file that was rewritten may be longer than before."""
-
 Change = Literal["rewritten", "replaced"]
 State = Literal["running", "missing", "over", "silent", "gone"]
 ENDS = ("over", "silent", "gone")
@@ -43,8 +40,7 @@ class LogRow:
     val_loss: float | None = None
     val_accuracy: float | None = None
 
-    def samples_per_second(self, earlier: LogRow) -> float | None:
-        """Throughput since an earlier row."""
+    def samples_per_second(self, earlier: Self) -> float | None:
         if self.time is None or self.samples is None or earlier.time is None or earlier.samples is None:
             return None
         seconds, samples = self.time - earlier.time, self.samples - earlier.samples

@@ -4,8 +4,6 @@ Of the rows only the last values, the longest pause and a thinned learning curve
 memory.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -28,8 +28,6 @@ pause between two rows (an hour while there is only one); how it ended is then j
 still being written.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from functools import partial

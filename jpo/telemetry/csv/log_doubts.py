@@ -1,7 +1,5 @@
 """Doubts about a log whose run is used all the same: where it contradicts itself, and what is made of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jpo.records import Run, RunStatus

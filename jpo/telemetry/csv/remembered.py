@@ -4,8 +4,6 @@ Only what later logs are compared with is kept of it, so that the answer is the 
 of which something has to be said each time, nor of one that was changed within the last minute.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zlib
@@ -22,7 +20,6 @@ FEW = 50
 """New logs that are rather parsed again than remembered: what is remembered is saved as a whole."""
 LARGEST_BYTES = 256 * 2**20
 """Of what is remembered, unpacked."""
-
 Stamp = tuple[int, int]
 """Size in bytes and time of the last change in ns; the same as long as the file was not changed."""
 

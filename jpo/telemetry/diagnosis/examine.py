@@ -1,7 +1,5 @@
 """All probes of a server, for `jpo doctor`: those of probes.py, and which quantities of a run the cluster measures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

@@ -79,7 +79,6 @@ class Inquiry:
 
     @cached_property
     def metrics(self) -> frozenset[str]:
-        """The names of all metrics in the window."""
         return frozenset(self.client.label_values("__name__", None, self.since, self.until))
 
     @cached_property

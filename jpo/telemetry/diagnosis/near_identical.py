@@ -4,8 +4,6 @@ Only spelling counts: upper and lower case, separators, blanks, the organisation
 resnet50 and resnet101, cifar10 and cifar100, gpt2 and gpt2-xl, v1 and v2 are different things, and never alike here.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -14,7 +12,6 @@ from jpo.records import Identity, Note, advice
 from jpo.wording.numbers import counted
 
 NEAR_IDENTICAL = "JPO-W163"
-"""Code of a workload that may be this one under another name."""
 FRAMEWORKS = {"torch": "pytorch", "tf": "tensorflow", "sklearn": "scikitlearn", "pytorchlightning": "lightning"}
 """Names that mean the same framework, without separators."""
 MOST_NAMED = 3

@@ -1,7 +1,5 @@
 """Probe of labelled pods: runs without instrumentation, which kube-state-metrics shows only if it is configured to."""
 
-from __future__ import annotations
-
 from jpo.telemetry.diagnosis.inquiry import Finding, Inquiry
 from jpo.telemetry.diagnosis.similar_names import nearest, shown
 from jpo.telemetry.prometheus.pods.labels import CONFLICT, selector, slug

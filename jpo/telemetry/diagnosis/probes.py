@@ -5,8 +5,6 @@ The probes read the server's index of names and labels, not its samples: they st
 every finding, `jpo suggest` only the cause. They change nothing and decide nothing.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import replace

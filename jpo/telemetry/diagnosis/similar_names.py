@@ -1,7 +1,5 @@
 """Similar names: names and values that may be the one that is missing, and how messages show them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 

@@ -4,8 +4,6 @@ Pure functions; client.py sends the requests. Causes and remedies follow what re
 answered (docs/decisions/0002).
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -40,7 +38,6 @@ PARTIAL_HEADER = re.compile(r"warning|.*-warnings|.*partial.*|.*results-limited"
 SAYS_NO = ("", "0", "false", "no", "none")
 SLACK_SECONDS = 300.0
 """How far a time may lie outside of the window that was asked: VictoriaMetrics looks half a minute back."""
-
 Kind = Literal["vector", "matrix"]
 """What was asked for: a value of each series, or its samples."""
 

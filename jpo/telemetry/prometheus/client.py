@@ -4,9 +4,8 @@
 Importing this module loads requests, so it is imported when a query is sent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
+from typing import Self
 from urllib.parse import quote as quote_path
 
 from prometheus_api_client import PrometheusConnect
@@ -25,7 +24,6 @@ PROMETHEUS = Service(
 )
 UNAVAILABLE = ("JPO-E101", "JPO-E104", "JPO-E105")
 """Codes of answers where there is no such status, or where a proxy withholds it from those who may query."""
-
 LATEST = 253_402_300_800.0
 """The year 10000 in unix seconds; no server's clock is there."""
 
@@ -94,7 +92,7 @@ class Client:
             raise without_data(self.place) from error
         return self.session.answer.data
 
-    def __enter__(self) -> Client:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

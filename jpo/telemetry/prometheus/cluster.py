@@ -5,8 +5,6 @@ in PromQL. Which of the possible names a server has for these pods is read from 
 What is not measured stays absent: a CPU-only cluster has no GPU utilisation, rather than one of zero.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,13 +19,11 @@ from jpo.telemetry.prometheus.queries import COUNT, GAIN, HIGHEST, LAST, P95, SU
 from jpo.telemetry.prometheus.scope import Scope
 
 PodValue = TypeVar("PodValue")
-
 BYTES_PER_MIB = 2.0**20
 GPU_UTILISATION = {"gpu_utilisation_ratio": 1.0, "gpu_utilisation_percent": 0.01}
 GPU_MEMORY = {"gpu_memory_bytes": 1.0, "gpu_memory_mib": BYTES_PER_MIB}
 GPU_ENERGY = {"gpu_energy_joules_total": 1.0, "gpu_energy_millijoules_total": 1e-3, "gpu_energy_microjoules_total": 1e-6}
 """Roles of one quantity, and the factor to JPO's unit."""
-
 OF_CONTAINERS = {
     "cpu_seconds": ("container_cpu_seconds_total", "sum", TOTAL),
     "memory_sum": ("container_memory_bytes", "sum", SUM),

@@ -11,12 +11,15 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 
+from jpo.records import Skipped
 from jpo.telemetry import contract
+from jpo.telemetry.outcome import MeasuredRun
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow
+from jpo.telemetry.prometheus.cluster import Labelling
 from jpo.telemetry.prometheus.pods import seen_pods as pods
 from jpo.telemetry.prometheus.pods.seen_pods import PodId
 from jpo.telemetry.prometheus.queries import STILL_SECONDS
@@ -24,7 +27,6 @@ from jpo.telemetry.prometheus.scope import Scope
 
 OVERLAP_SECONDS = 900.0
 """How far the watermark stays behind the clock: what becomes visible within this time after a run's end is never missed."""
-
 Marks = Mapping[str, float]
 """What discovery knows of one run: the keys of queries.discovery with their values."""
 
@@ -36,6 +38,24 @@ class RunBounds:
     started_at: float | None
     ended_at: float
     closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NewRuns:
+    """Runs that a scope brought, reported or labelled: new ones, and the bounds of all that are `over`, skipped ones included.
+
+    `undecided`: last reports (unix seconds) of runs that may still be running; `open_ids`: those, and the ones that surely are.
+    """
+
+    runs: tuple[MeasuredRun, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    over: tuple[RunBounds, ...] = ()
+    undecided: tuple[float, ...] = ()
+    open_ids: tuple[str, ...] = ()
+    labellings: tuple[Labelling, ...] = ()
+
+    def __add__(self, other: NewRuns) -> NewRuns:
+        return NewRuns(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)

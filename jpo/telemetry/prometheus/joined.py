@@ -4,8 +4,6 @@ Pure functions over what cluster.py read. A pod that served several runs, or exi
 that run; its single samples (time_series.py), taken during the run, still do. Of several pods, totals need all to be known.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence

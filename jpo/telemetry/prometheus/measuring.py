@@ -4,8 +4,6 @@ The number of requests does not depend on the number of runs. Where cluster and 
 cluster's value counts: it includes all processes of the container.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -16,10 +14,9 @@ from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, NoEvidence
 from jpo.telemetry.prometheus import cluster, discovery, joined, pod_lifetimes, queries, reported
 from jpo.telemetry.prometheus.answers import strange
 from jpo.telemetry.prometheus.cluster import Labelling
-from jpo.telemetry.prometheus.discovery import Marks, RunBounds
+from jpo.telemetry.prometheus.discovery import Marks, NewRuns, RunBounds
 from jpo.telemetry.prometheus.joined import ClusterFacts
 from jpo.telemetry.prometheus.pods.labelled import labelled_runs
-from jpo.telemetry.prometheus.pods.new_runs import NewRuns
 from jpo.telemetry.prometheus.reported import Description
 from jpo.telemetry.prometheus.scope import Scope
 

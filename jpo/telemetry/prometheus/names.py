@@ -5,12 +5,11 @@ are the whole table: each role with its possible names, tried together. `[promet
 in jpo.toml give a role one name instead. Names are checked here, because they go into queries as they are.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 from jpo.errors import UsageError, quoted
 from jpo.records import COUNTS, PARAMETERS, Quality
@@ -60,12 +59,10 @@ LABELS: Mapping[str, tuple[str, ...]] = {
     "node": ("Hostname", "hostname"),
     "gpu": ("UUID", "uuid", "gpu_uuid", "gpu_id", "gpu", "GPU_I_ID"),
 }
-
 POD_LABELS = ("dataset", "model", "framework", "hardware", "run_id", *PARAMETERS, *COUNTS)
 """What a pod's labels can say, besides parameters of the team's own: batch_size in jpo-batch-size, a label or an annotation, if
 no site names another."""
 NONE: Mapping[str, str] = {}
-
 METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
@@ -102,7 +99,7 @@ class Names:
         pod_labels: Mapping[str, str] = NONE,
         *,
         own: Own = NONE_OWN,
-    ) -> Names:
+    ) -> Self:
         """The names of a site; UsageError JPO-E302 for a role that does not exist or a name that cannot be one."""
         _check("metrics", metrics, METRICS, METRIC_NAME)
         _check("labels", labels, {**LABELS, **{name: (name,) for name in own.parameters}}, LABEL_NAME)

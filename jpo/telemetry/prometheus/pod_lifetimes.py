@@ -1,7 +1,5 @@
 """Lifetimes of pods: start, end and outcome from kube-state-metrics or, where that is not scraped, from cAdvisor."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,8 +28,6 @@ ASKED = {
 """Role, which of its series, the label in which these differ, and how series and their samples become one number."""
 SAME_SECONDS = 1.0
 """Start times of one pod differ by less."""
-
-
 Job = tuple[str, str]
 """What a pod belongs to, by namespace and name."""
 

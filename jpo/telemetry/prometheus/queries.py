@@ -6,8 +6,6 @@ aggregates by run_id first, because a pair of highly available servers reports e
 the same runs are one request: the label `quantity` distinguishes their rows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote_plus
@@ -22,10 +20,8 @@ LONGEST_PATTERN_ALONE = 3500
 """The same for a query with one selector, which reads single samples; it still goes by GET."""
 LONGEST_QUERY = 5500
 """Characters in a URL, so that a union goes by GET (session.py), all that some proxies allow. VictoriaMetrics takes 16 kB."""
-
 STILL_SECONDS = 6 * 3600.0
 """A run which is reported, but processed no sample for this long, is over: longer than validations and queues take."""
-
 LAST = "last_over_time({0})"
 HIGHEST = "max_over_time({0})"
 LOWEST = "min_over_time({0})"
@@ -50,7 +46,6 @@ QUANTITIES = {
 }
 """By field of outcome.MeasuredValues: the role of the metric that holds it, and how its samples become one number. Last samples
 are queried per process: a run that was restarted elsewhere has several, of which reported.py takes the latest."""
-
 OWN = "metric"
 """Key of the user's own metric among them, where one is asked for."""
 DEFAULT = Names()

@@ -3,8 +3,6 @@
 A run that was restarted, in the same pod or in another, may have reported values that no longer hold: the latest report counts.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -102,8 +100,7 @@ def values(scope: Scope, rows: Sequence[tuple[str, AnswerRow]]) -> dict[str, dic
 
 def endings(scope: Scope, statuses: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """The status with which each run says that it ended, by run id: of several the latest. A restarted run has them one after the
-    other; where two were reported at the same time, both are returned, and one of them is wrong.
-    """
+    other; where two were reported at the same time, both are returned, and one of them is wrong."""
     result = {run_id: words for run_id, words in statuses.items() if words}
     spans: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
     contradictory = [run_id for run_id, words in result.items() if len(words) > 1]
@@ -119,8 +116,7 @@ def endings(scope: Scope, statuses: Mapping[str, set[str]]) -> dict[str, set[str
 
 def _lost_nan(scope: Scope, by_run: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str]]:
     """Runs and those of their losses that stopped being stored while the run went on: VictoriaMetrics stores no NaN, and the last
-    finite loss of a diverged run would look like its result. Servers that store it do not know the function, and say so.
-    """
+    finite loss of a diverged run would look like its result. Servers that store it do not know the function, and say so."""
     if not any(loss in values for values in by_run.values() for loss in LOSSES):
         return
     asked = queries.silences(scope.names, scope.chosen(), queries.window(scope.begin, scope.until))

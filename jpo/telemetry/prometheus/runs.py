@@ -27,8 +27,8 @@ from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, NoEvidence, Own, 
 from jpo.telemetry.prometheus import discovery, measuring, time_series
 from jpo.telemetry.prometheus.answers import PartialAnswer
 from jpo.telemetry.prometheus.cluster import Labelling
+from jpo.telemetry.prometheus.discovery import NewRuns
 from jpo.telemetry.prometheus.names import Names
-from jpo.telemetry.prometheus.pods.new_runs import NewRuns
 from jpo.telemetry.prometheus.scope import Scope
 
 if TYPE_CHECKING:

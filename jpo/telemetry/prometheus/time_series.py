@@ -5,8 +5,6 @@ than their time. Containers of a pod follow each other; GPUs, and servers that s
 taken at the same time are averaged. Over the pods of a run, cores are added up, and memory is the highest of any pod.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import defaultdict
@@ -31,7 +29,6 @@ MOST_POINTS = 2000
 """Points kept of one quantity of one run."""
 MARGIN_SECONDS = 60.0
 """What was measured during a run may be stored a little later."""
-
 FROM_CLUSTER = {
     "cpu_cores": {"container_cpu_seconds_total": 1.0},
     "memory_gib": {"container_memory_bytes": 1 / BYTES_PER_GIB},
@@ -40,7 +37,6 @@ FROM_CLUSTER = {
 """By quantity: the roles of the metrics that hold it, and the factor to JPO's unit."""
 OVER_PODS: Mapping[str, Callable[[list[float]], float]] = {"cpu_cores": sum, "memory_gib": max}
 OWN = (("cpu_cores", contract.CPU_SECONDS, 1.0), ("memory_gib", contract.MEMORY_BYTES, 1 / BYTES_PER_GIB))
-
 Point = tuple[float, float]
 """Unix seconds and value."""
 
@@ -117,8 +113,7 @@ def loss_slopes(
 ) -> dict[str, Slope]:
     """Slopes of the learning curves of these runs, by run id, over time instead of epochs; of several processes the one that
     reported most. A loss that stays the same is one validation, seen again and again. `role`: the metric that is read; the
-    slope is that of the error of `quality`, which it holds.
-    """
+    slope is that of the error of `quality`, which it holds."""
     sampled, curves = {run.run_id: run for run in runs}, dict[str, list[Point]]()
     for row in scope.samples(role, list(sampled)):
         run = sampled.get(row.labels.get("run_id", ""))
@@ -183,7 +178,6 @@ def _slots(series: Sequence[list[Point]], interval: float) -> list[dict[int, lis
 
 
 def _interval(points: Sequence[Point]) -> float:
-    """The median of the seconds between two samples."""
     return statistics.median(later[0] - earlier[0] for earlier, later in pairwise(points)) if len(points) > 1 else 1.0
 
 
@@ -192,7 +186,6 @@ def _mean(points: Sequence[Point]) -> Point:
 
 
 def _within(points: list[Point], run: MeasuredRun, margin: float) -> list[Point]:
-    """The points sampled during the run, or up to `margin` seconds before or after it."""
     return [point for point in points if run.begin - margin <= point[0] <= run.ended_at + margin]
 
 

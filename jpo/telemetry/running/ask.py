@@ -4,8 +4,6 @@ What a Pushgateway holds is reported for ever: such a run goes on only while som
 of the server is asked, not ours: where ours is ahead, everything would seem silent.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping

@@ -4,8 +4,6 @@ Samples tell more than epochs, which are counted when they are finished. Where n
 the same values that ended well say how long it takes.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace

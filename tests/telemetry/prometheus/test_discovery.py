@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from jpo.errors import TelemetryError
-from jpo.telemetry.prometheus.discovery import RunBounds, bounds, new, reported_ids, running, seen
+from jpo.telemetry.prometheus.discovery import NewRuns, RunBounds, bounds, new, reported_ids, running, seen
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.prometheus.queries import STILL_SECONDS
 
@@ -99,3 +99,9 @@ def test_trouble_is_passed_on(scope_on):
     scope.client.label_values = down
     with pytest.raises(TelemetryError, match="down"):
         reported_ids(scope, 10.0)
+
+
+def test_two_findings_are_added_up():
+    early, late = RunBounds(0.5, 1.0, closed=True), RunBounds(None, 2.0, closed=False)
+    both = NewRuns(over=(early,), open_ids=("a",)) + NewRuns(over=(late,), open_ids=("b",), undecided=(3.0,))
+    assert both == NewRuns(over=(early, late), open_ids=("a", "b"), undecided=(3.0,))

@@ -3,8 +3,6 @@
 The account of a run is kept beside it, so that several who watch it decide once, and pause between two decisions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -66,7 +64,6 @@ class Adjustment:
 
     @property
     def is_stop(self) -> bool:
-        """Whether it ends the run."""
         return self.release is None
 
     @property

@@ -4,8 +4,6 @@ Many jobs log a single NaN: a validation batch was empty, a step overflowed and 
 who has really diverged logs it again at once.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

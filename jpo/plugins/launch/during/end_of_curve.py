@@ -1,7 +1,5 @@
 """End of a run that goes on: how long it takes in all, by the pace of its epochs, or by what runs like it took."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

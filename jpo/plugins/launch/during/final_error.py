@@ -16,8 +16,6 @@ Learning", 2006, section 3.3); slopes in ln-ln: Hestness et al., "Deep Learning 
 priors are of the curves of two families (benchmarks/curves: digits, teacher); the others were kept for judging.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A run so far, and the run to beat: all that decisions during a run see."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from jpo.forecast.curves.curve import Curve
@@ -53,11 +51,9 @@ class RunProgress:
 
     @property
     def seconds_left(self) -> float | None:
-        """What is to be expected until its end."""
         return None if self.total_seconds is None else max(0.0, self.total_seconds.mean - self.elapsed_seconds)
 
     def usd(self, seconds: float) -> float | None:
-        """What it costs in so long."""
         return None if self.usd_per_hour is None else self.usd_per_hour * seconds / 3600
 
 

@@ -1,7 +1,5 @@
 """Release what a run was given and does not use: memory, CPUs, GPUs. Never below the peak of a window of several epochs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -18,8 +18,6 @@ No policy was trained for this: the released SAC policies choose between configu
 the agent's own objective, with the forecast of the learning curve as belief.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -172,7 +170,6 @@ def _takes(rival: Rival, preference: Preference) -> str:
 def _because(
     stop: bool, wins: float, rival: Rival, final: FinalError | None, optimistic: float, preference: Preference, *, reaches: bool
 ) -> str:
-    """The sentence of a verdict."""
     likely = wins >= SURE
     chance = f"its chance to beat {rival.run_id} is {wins:.0%}"
     if not likely:

@@ -3,8 +3,7 @@ OWN, in the summary of ../__init__.py, in pyproject.toml (its extra, also in dev
 install.md, jpo-toml.md and plugins/launch.md (weighing.md, if it has a queue); tests/plugins/launch/test_settings.py names
 them all; runlog.py (RANKS, SIZES) finds out how many processes a run has, and docs/codes.md has its reason codes.
 settings.py, cli/ and project/ follow from OWN. tests/launches.py is its suite, and tests/test_architecture.py lists who
-writes files or starts programs. Or a package of its own names it under GROUP: function(settings, surroundings) -> Launcher.
-"""
+writes files or starts programs. Or a package of its own names it under GROUP: function(settings, surroundings) -> Launcher."""
 
 from __future__ import annotations
 

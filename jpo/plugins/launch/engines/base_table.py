@@ -1,7 +1,5 @@
 """Table of jpo.toml that belongs to an engine, [launch.NAME]: what its launcher is made of."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field

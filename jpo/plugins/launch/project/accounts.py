@@ -1,7 +1,5 @@
 """The ledger brought up to date: runs that nobody follows any more, because their launcher was killed, go on record, too."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial

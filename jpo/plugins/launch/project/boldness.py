@@ -6,8 +6,6 @@ trial may end with a worse model than the runs of a pipeline; config.ini has in 
 quality floor.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """Boundaries of trials: after how long one is of no use any more, by what was recorded before; and how far a run is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass

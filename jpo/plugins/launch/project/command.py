@@ -1,7 +1,5 @@
 """The command of a run: what was typed, or a script with the values of config.ini where it reads them."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -121,8 +119,7 @@ def _command_as_typed(words: Sequence[str], workload: Workload, folder: Path, pa
 @dataclass(frozen=True, slots=True)
 class Given:
     """How a script gets values: by arguments, by variables; `names` are all parameters that it gets, `unseen` those of them of
-    which nobody sees how.
-    """
+    which nobody sees how."""
 
     arguments: tuple[str, ...]
     environment: Mapping[str, str]

@@ -3,8 +3,6 @@
 Each is imported when it is used: `jpo suggest` starts without them.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -57,6 +55,5 @@ def launcher_of(
 
 
 def surroundings_of(settings: LoadedSettings, environ: Mapping[str, str], *, detached: bool = False) -> Surroundings:
-    """What engines may need to know besides their tables."""
     region, catalogue = settings.values.prices.region, partial(catalogue_of, settings)
     return Surroundings(environ, ledger_of(settings), time.time, detached, settings.place, region, catalogue)

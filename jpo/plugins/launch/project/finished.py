@@ -1,7 +1,5 @@
 """What came of launched runs: an entry of the ledger that ended -> the Run that goes on record, from its log or its engine."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The job that a config.ini and a command make, the same for every engine."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Mapping, Sequence

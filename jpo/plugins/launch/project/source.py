@@ -1,7 +1,5 @@
 """Launched runs as a source of runs, beside Prometheus and CSV logs. Engines are loaded only where something was launched."""
 
-from __future__ import annotations
-
 import os
 
 from jpo.history import Store

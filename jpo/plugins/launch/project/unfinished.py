@@ -1,7 +1,5 @@
 """Suggestions with ids of their own choosing, and what a process that was killed has left of one: on record, but not written."""
 
-from __future__ import annotations
-
 import re
 from itertools import chain, count
 

@@ -1,7 +1,5 @@
 """Waiting: what the engine of [launch] says how long runs of some configurations would wait, if it answers soon."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -60,8 +58,7 @@ class EngineQueue:
 
     def waits_for(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> QueueWaits | None:
         """What the engine says of runs with as many GPUs, or CPUs, as today or another configuration, those nearest to today's
-        first. None as in `ends`, and where today's values ask for neither.
-        """
+        first. None as in `ends`, and where today's values ask for neither."""
         resource = next((name for name in ("gpus", "cpus") if today.get(name)), None)
         if resource is None or not _may_be_asked(self._settings):
             return None

@@ -4,8 +4,6 @@ Nothing of it is imported or executed. Modules beside it are read with it, since
 cannot be seen (names that are computed, libraries that read files by themselves) is never taken for absent: `reads_all`.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Sequence
@@ -72,7 +70,6 @@ class ConfigFile:
 
     @property
     def is_read(self) -> bool:
-        """Whether it reads one at all."""
         return self.option is not None or bool(self.names)
 
 
@@ -251,7 +248,6 @@ def _reads_all(node: ast.AST) -> bool:
 
 
 def _words(node: ast.AST) -> Iterator[str]:
-    """Names and texts of a node."""
     if (text := text_of(node)) is not None:
         yield from (text, plain_name(text)) if len(text) < 200 else ()
     elif isinstance(node, ast.Name):

@@ -1,8 +1,6 @@
 """Names that a script binds by itself: parameters that it sets to a value of its own, fields that become options or are read from
 variables, and settings that it hands on as a whole."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -27,8 +25,7 @@ def own_values(nodes: Sequence[ast.AST]) -> frozenset[str]:
 
 def field_options(nodes: Sequence[ast.AST], makers: set[str]) -> Iterator[tuple[str, str]]:
     """Options that functions (`makers`) make of names, `add_argument(f"--{name}")`: of fields of classes, and of tables that are
-    gone through.
-    """
+    gone through."""
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     made = [call.args[0] for call in calls if name_of(call.func) in makers and call.args]
     computed = [text for text in made if isinstance(text, ast.JoinedStr | ast.BinOp)]

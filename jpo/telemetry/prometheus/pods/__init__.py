@@ -5,5 +5,4 @@ seen_pods.py  which pods of the workload were there since the watermark, and whi
 kube_state.py      what kube-state-metrics knows of these pods
 grouping.py   which pods are one run, when it began and ended, and how
 labelled.py   the runs of a scope, measured by what measures those that report themselves
-new_runs.py   what a scope brought, of either kind
 """

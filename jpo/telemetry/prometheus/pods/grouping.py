@@ -4,8 +4,6 @@ Pure functions over what kube_state.py read. The run id of the labels joins pods
 of its own. A job of one name that is made anew every night is a run each time: its id says where and when it began.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -100,8 +98,7 @@ class PodRun:
     @property
     def requests(self) -> dict[str, str]:
         """What its containers asked for, as parameters: all GPUs; CPUs and memory of a run in one pod, since those of several may
-        be meant per pod or in all.
-        """
+        be meant per pod or in all."""
         together = self._last_attempt
         asked = [pod.life.requests.get(pod.container or "") for pod in together]
         if not asked or not all(asked):

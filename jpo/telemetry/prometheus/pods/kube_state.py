@@ -3,8 +3,6 @@
 Every number is the highest or last of its series: kube-state-metrics restarts, and runs in pairs, so that each may exist twice.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

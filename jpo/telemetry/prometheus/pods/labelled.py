@@ -3,8 +3,6 @@
 A pod that reports jpo_run_info is that run's. What nothing measures here, losses and progress, stays unknown.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,14 +12,13 @@ from jpo.telemetry import contract
 from jpo.telemetry.outcome import CONTRADICTORY, UNTOLD, MeasuredRun, MeasuredValues
 from jpo.telemetry.prometheus import cluster, joined, queries
 from jpo.telemetry.prometheus.cluster import Labelling, Pod, pod_of
-from jpo.telemetry.prometheus.discovery import RunBounds
+from jpo.telemetry.prometheus.discovery import NewRuns, RunBounds
 from jpo.telemetry.prometheus.joined import ClusterFacts
 from jpo.telemetry.prometheus.pod_lifetimes import Lifetime
 from jpo.telemetry.prometheus.pods import grouping, kube_state, seen_pods
 from jpo.telemetry.prometheus.pods import labels as pod_labels
 from jpo.telemetry.prometheus.pods.grouping import RETRY_SECONDS, LabelledPod, PodRun
 from jpo.telemetry.prometheus.pods.kube_state import PodLife
-from jpo.telemetry.prometheus.pods.new_runs import NewRuns
 from jpo.telemetry.prometheus.pods.seen_pods import PodId
 from jpo.telemetry.prometheus.scope import Scope
 
@@ -93,8 +90,7 @@ def _watched(scope: Scope) -> Watched:
 
 def _judged(scope: Scope, watched: Watched, new: Collection[PodId]) -> tuple[list[LabelledPod], list[float]]:
     """The pods, each with its start and end, and when those were measured last that may still go on. Pods that never began to
-    work are left out.
-    """
+    work are left out."""
     pods = [_pod(pod, labels, watched, scope) for pod, labels in watched.pods.items()]
     wanted = {grouping.key_of(pod) for pod in pods if pod.id in new}
     pods = [pod for pod in pods if grouping.key_of(pod) in wanted and not pod.life.serves]

@@ -4,8 +4,6 @@ A Kubernetes label holds at most 63 characters of [A-Za-z0-9._-], so that a path
 by their slugs. Annotations are free text, and say parameters alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 
@@ -29,7 +27,6 @@ def selector(identity: Identity, names: Names) -> str:
 
 
 def is_of(identity: Identity, labels: Mapping[str, str], names: Names) -> bool:
-    """Whether the labels of a pod name this workload."""
     return all(slug(labels.get(names.pod_label(role), "")) == slug(value) for role, value in identity.labels.items())
 
 
@@ -50,8 +47,7 @@ def parameters(labels: Mapping[str, str], names: Names) -> dict[str, str]:
 
 def add(labels: Mapping[str, str], known: dict[str, str]) -> None:
     """Add what another series of a pod says. Of a label that was changed while the pod ran both values stay, which no parameter
-    can have: it is not known with which one it was started.
-    """
+    can have: it is not known with which one it was started."""
     for name, text in labels.items():
         texts = known.get(name, text).split(AND)
         known[name] = AND.join(sorted({*texts, text}))

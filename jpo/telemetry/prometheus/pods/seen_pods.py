@@ -3,8 +3,6 @@
 Pods that completed up to the watermark may be listed for weeks, and those of services for ever: neither costs a further request.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -27,8 +25,7 @@ class PodId(NamedTuple):
 
 def asked(scope: Scope, span: str) -> dict[str, str]:
     """Queries for the pods of the workload that were there in the window and are not known to have completed up to the watermark,
-    and for those that are pending or running now; none where runs are looked for by their ids.
-    """
+    and for those that are pending or running now; none where runs are looked for by their ids."""
     if scope.run_ids:
         return {}
     alike, seen = same_pod(scope), f"last_over_time({_labelled(scope)}{span})"

@@ -7,8 +7,6 @@ A line without a code is one whose answer never came: it is asked again, with th
 The token of an attempt has the number of its line: one that was refused is a new request when it is made again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +62,6 @@ def read(folder: Path) -> Tried:
 
 
 def write(folder: Path, lines: Sequence[str]) -> Tried:
-    """Put the attempts on disk."""
     with whole(folder / FILE, mode=0o600, remedy="check disk and mode") as new:
         new.write("".join(f"{line}\n" for line in lines).encode())
     return Tried(tuple(lines))

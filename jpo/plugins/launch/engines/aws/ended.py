@@ -1,7 +1,5 @@
 """How a run goes: the state of its instance, and the record that its supervisor left in S3, as one JobStatus."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

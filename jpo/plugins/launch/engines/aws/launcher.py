@@ -1,7 +1,5 @@
 """Launcher of AWS: a run is one EC2 instance that ends itself, whatever becomes of JPO."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, partial
@@ -168,7 +166,6 @@ class AwsLauncher:
 
     @cached_property
     def _image(self) -> Mapping[str, Any]:
-        """The machine image as EC2 describes it."""
         name = str(self._place.image)
         if name.startswith("resolve:ssm:"):
             ssm, parameter = self._client("ssm", self._region), name.removeprefix("resolve:ssm:")
@@ -273,7 +270,6 @@ class AwsLauncher:
 
 
 def launcher(table: AwsTable, here: Surroundings) -> AwsLauncher:
-    """As its table and the process that launches have it."""
     place = in_region(table, here)
     return AwsLauncher(place, offers_of(place, here), here.clock, here.ledger)
 

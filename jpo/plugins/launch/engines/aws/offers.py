@@ -1,8 +1,5 @@
 """Offers: instances that hold a job, in the order in which they are asked for, and how many vCPUs of a kind EC2 lets an account
-run in a region, by market. Prices come in by value.
-"""
-
-from __future__ import annotations
+run in a region, by market. Prices come in by value."""
 
 import math
 import re

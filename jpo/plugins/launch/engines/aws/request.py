@@ -5,8 +5,6 @@ config.ini travel as data in files, never as text of a shell. There are no crede
 can read it.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json
@@ -49,12 +47,10 @@ class Home:
 
     @property
     def place(self) -> str:
-        """The address of a run's files."""
         return f"s3://{self.bucket}/{self.key}"
 
     @property
     def run_id(self) -> str:
-        """The id of the run whose files go there."""
         return self.key.rpartition("/")[2].rpartition("-")[0]
 
 

@@ -1,7 +1,5 @@
 """[launch.aws]: where instances start, on which image, and which are on offer."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -5,8 +5,6 @@
 JPO writes the task and starts nothing: run log and output lie in the bucket, whence `jpo import` or `[csv_logs]` takes them.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Mapping

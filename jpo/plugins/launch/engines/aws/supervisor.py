@@ -29,7 +29,6 @@ UPLOAD_SECONDS = 60.0
 LOOK_SECONDS = 5.0
 """How often the notice of a spot instance is looked for; it comes two minutes before the end."""
 MEASURE_SECONDS = 0.5
-"""How often memory is looked at."""
 GRACE_SECONDS = 10.0
 """Between asking the command to end and ending it."""
 LARGEST_BYTES = 16 * 2**20
@@ -74,7 +73,6 @@ class Supervisor:
         self.asked_to_end = True
 
     def _run(self) -> dict:  # type: ignore[type-arg]
-        """How the command ended."""
         if self.job.get("config"):
             shutil.copyfile(str(self.folder / "config.ini"), self.job["config"])  # the image's own keeps its rights
         environment = {"HOME": "/root", **os.environ, **self.job["environment"]}

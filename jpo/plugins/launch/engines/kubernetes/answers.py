@@ -1,7 +1,5 @@
 """What an API server answers, read without trusting its shape: what is missing or of another kind is empty, no error."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 

@@ -4,8 +4,6 @@ The Job is made first and owns the rest, so that whoever deletes it leaves nothi
 that was made anew under the name is another one.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -259,7 +257,6 @@ def launcher(table: KubernetesTable, here: Surroundings) -> KubernetesLauncher:
 
 
 def _is_of(found: Answer, job: LaunchJob) -> bool:
-    """Whether a Job on the cluster is this run's."""
     notes = table(found, "metadata", "annotations")
     return (notes.get(RUN_ID), notes.get(JOB_DIGEST)) == (job.run_id, digest(job))
 

@@ -1,8 +1,5 @@
 """The objects of a run as `kubectl apply` takes them: a Job, a ConfigMap with its config.ini, a Service for several pods; and
-their names and labels, made of the run's id.
-"""
-
-from __future__ import annotations
+their names and labels, made of the run's id."""
 
 import hashlib
 import re
@@ -153,7 +150,6 @@ def object_name(run_id: str) -> str:
 
 
 def run_labels(run_id: str) -> dict[str, str]:
-    """Labels of every object of a run."""
     return {**MANAGED_BY, RUN_ID: run_id}
 
 

@@ -1,7 +1,5 @@
 """What the pods of a run printed, brought home: output.log, and the run log that jpo.runlog repeats on stdout."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence

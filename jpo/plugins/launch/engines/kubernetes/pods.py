@@ -4,8 +4,6 @@ Nothing of it is a shell's text. A dollar sign is doubled, since the kubelet put
 values. Requests equal limits, so that a run has what its config.ini says, no less and no more, whatever else is on the node.
 """
 
-from __future__ import annotations
-
 import os.path
 import re
 from collections.abc import Mapping
@@ -119,8 +117,7 @@ def names_config(job: LaunchJob) -> bool:
 
 def _in_container(part: str, job: LaunchJob) -> str:
     """An argument, alone or behind "=", as the container has it: config.ini where it is mounted, files of the run's folder from
-    the folder in which it starts.
-    """
+    the folder in which it starts."""
     option, equals, value = part.rpartition("=")
     if _is_config(value, job):
         return f"{option}{equals}{CONFIG_FOLDER}/config.ini"

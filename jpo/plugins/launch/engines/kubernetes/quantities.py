@@ -1,7 +1,5 @@
 """Amounts as Kubernetes writes them: "1500m", "64Gi", "1e3". They are texts, in YAML too."""
 
-from __future__ import annotations
-
 import math
 import re
 

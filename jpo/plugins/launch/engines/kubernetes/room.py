@@ -1,7 +1,5 @@
 """How much room a cluster has for a run: what quota, Kueue's queue and the nodes say. What may not be read is not known."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -149,7 +147,6 @@ def beyond(limits: Sequence[Limit], needs: Needs, gpu_resource: str) -> tuple[st
 
 
 def gpus_of(pod: Answer, gpu_resource: str) -> float:
-    """GPUs that the containers of a pod hold."""
     asked = (table(container, "resources", "requests").get(gpu_resource) for container in items(pod, "spec", "containers"))
     return sum(amount(each) or 0.0 for each in asked)
 

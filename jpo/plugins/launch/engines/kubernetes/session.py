@@ -4,8 +4,6 @@ Each call is bounded in time and made again where the server was busy, failed or
 its own words. Addresses and credentials are the client's business and appear in no message.
 """
 
-from __future__ import annotations
-
 import importlib
 import logging
 import re
@@ -132,8 +130,15 @@ class Session:
         """
 
         def body() -> bytes:
+            urllib3 = importlib.import_module("urllib3")
             with closing(self._response(part, function, arguments, options)) as response:
-                return self._body(response)
+                try:
+                    read = bytes(response.read(LARGEST_ANSWER_BYTES + 1, decode_content=True))
+                except (urllib3.exceptions.HTTPError, OSError) as error:
+                    raise self._unreachable("the answer ended too soon") from error
+            if len(read) > LARGEST_ANSWER_BYTES:
+                raise self._unreachable(f"its answer is larger than {in_words(LARGEST_ANSWER_BYTES)}")
+            return read
 
         try:
             (answered,) = within(LONGEST_SECONDS, [body])
@@ -179,16 +184,6 @@ class Session:
         if self._connection is None:
             self._connection = self._connect()
         return self._connection
-
-    def _body(self, response: Any) -> bytes:
-        urllib3 = importlib.import_module("urllib3")
-        try:
-            body = bytes(response.read(LARGEST_ANSWER_BYTES + 1, decode_content=True))
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise self._unreachable("the answer ended too soon") from error
-        if len(body) > LARGEST_ANSWER_BYTES:
-            raise self._unreachable(f"its answer is larger than {in_words(LARGEST_ANSWER_BYTES)}")
-        return body
 
     def _response(self, part: Part, function: str, arguments: tuple[object, ...], options: dict[str, object]) -> Any:
         """The answer, of which the head is read."""

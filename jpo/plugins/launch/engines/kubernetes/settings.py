@@ -1,7 +1,5 @@
 """[launch.kubernetes]: the image of the training code, and on which nodes and with which rights its pods run."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -3,8 +3,6 @@
 Sources: Kubernetes' documentation of Jobs (conditions, pod failures, disruptions), k8s.io/api core/v1 (reasons).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, at, condition, items, moment, table, text, whole_number

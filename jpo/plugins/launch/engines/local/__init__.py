@@ -4,7 +4,6 @@
     supervisor.py    that process: starts the command, holds it to time and memory, ends all that it leaves behind
     capacity.py      what the machine has, what is free of it, and what is refused
     output.py        what the run prints, into a file that never fills the disk
-    order.py         what the one hands to the other
     state_file.py    what the other writes down: the state of a run, rewritten in place
     processes.py     processes of the run, found below the supervisor or by their mark, measured, confined to fewer CPUs and ended
     leases.py        GPUs and CPUs that runs of JPO hold on this machine

@@ -3,8 +3,6 @@
 Other runs of JPO count by their leases, other programs by the memory of GPUs that they use.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """LocalLauncher: runs on this machine, each watched by a supervisor of its own."""
 
-from __future__ import annotations
-
 import os
 import select
 import shutil
@@ -21,10 +19,9 @@ from jpo.inventory.machine import Machine, machine_here
 from jpo.plugins.launch.engines import Surroundings
 from jpo.plugins.launch.engines.local import leases
 from jpo.plugins.launch.engines.local.capacity import CPU, leased_cpus, leased_gpus, refuse_needs, room_of
-from jpo.plugins.launch.engines.local.order import Order, packed
 from jpo.plugins.launch.engines.local.processes import MARK, confine, kill_marked, marked, most_cpus, oom_kills, send_if_born
 from jpo.plugins.launch.engines.local.state_file import STATE_FILE, Place, RunEnd, RunState, read_state, supervised, write_state
-from jpo.plugins.launch.engines.local.supervisor import RENEWAL_SECONDS, STARTED
+from jpo.plugins.launch.engines.local.supervisor import RENEWAL_SECONDS, STARTED, Order, packed
 from jpo.plugins.launch.job import RUN_ID, JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.records import RunStatus
 
@@ -212,7 +209,6 @@ class LocalLauncher:
 
 
 def launcher(_table: None, here: Surroundings) -> LocalLauncher:
-    """As the process that launches has it."""
     return LocalLauncher(here.ledger, lambda: machine_here(here.environ), here.environ, detached=here.detached)
 
 

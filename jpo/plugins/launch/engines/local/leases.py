@@ -3,8 +3,6 @@
 A lease is a locked file in a folder of the user's alone; the lock goes with the process that holds it, however that ends.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import stat

@@ -1,7 +1,5 @@
 """Output of a run: what its processes print, from a pipe into a file for the user alone. It never fills the disk."""
 
-from __future__ import annotations
-
 import os
 import select
 import time

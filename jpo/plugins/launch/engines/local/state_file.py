@@ -4,8 +4,6 @@ The block is there before the run starts: a disk that is full when it ends can s
 it while it lives, and it holds a lock then; what is read under the free lock is the last word.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import json
@@ -15,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Self
 
 from jpo.errors import LaunchError
 from jpo.records import RunStatus
@@ -36,7 +35,7 @@ class Place:
     namespace: str
 
     @classmethod
-    def here(cls) -> Place:
+    def here(cls) -> Self:
         """Of this process; what the system does not tell is empty."""
         boot = namespace = ""
         with suppress(OSError):

@@ -8,8 +8,7 @@ process that launched the run is dead, the run is ended. SIGTERM cancels it. Kil
 whoever asks next finds the rest by its mark. Standard library only, of JPO only its own folder's modules.
 """
 
-from __future__ import annotations
-
+import json
 import os
 import resource
 import select
@@ -17,12 +16,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.local.leases import give_back
-from jpo.plugins.launch.engines.local.order import Order, unpacked
 from jpo.plugins.launch.engines.local.output import RunOutput
 from jpo.plugins.launch.engines.local.processes import adopt_orphans, below, born, end_with_parent, memory_bytes, oom_kills, send
 from jpo.plugins.launch.engines.local.state_file import RunEnd, RunState, read_state, write_state
@@ -41,6 +41,44 @@ STARTED = b"started\n"
 BYTES_PER_GIB = 2.0**30
 KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 """Exit of a process that the kernel ended, and of a shell whose last one was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Order: what a supervisor is to start, and what it is held to.
+
+    It passes through a pipe, never through a file: the environment of a job may hold secrets.
+
+    Attributes:
+        folder: of the run in the ledger.
+        start_in: where the command starts.
+        environment: all of it.
+        cpus: numbers of those that it is bound to; empty: to none.
+        leases: descriptors of what it holds; given back before its end is written down.
+        longest_seconds, most_gib: beyond which it is ended; None: never.
+        grace_seconds: between asking it to end and ending it.
+    """
+
+    command: tuple[str, ...]
+    folder: Path
+    start_in: Path
+    environment: Mapping[str, str]
+    cpus: tuple[int, ...] = ()
+    leases: tuple[int, ...] = ()
+    longest_seconds: float | None = None
+    most_gib: float | None = None
+    grace_seconds: float = 10.0
+
+
+def packed(order: Order) -> bytes:
+    return json.dumps(asdict(order), default=str).encode()
+
+
+def unpacked(sent: bytes) -> Order:
+    found = json.loads(sent)
+    paths = {name: Path(found[name]) for name in ("folder", "start_in")}
+    lists = {name: tuple(found[name]) for name in ("command", "cpus", "leases")}
+    return Order(**{**found, **paths, **lists})
 
 
 @dataclass(slots=True)
@@ -217,7 +255,6 @@ def _stop(run: Supervision, reason: str, ended_as: RunStatus) -> None:
 
 
 def _close(run: Supervision) -> None:
-    """Write down how it ended."""
     exit_, killed = run.exit, run.state.oom_kills is not None and (oom_kills() or 0) > run.state.oom_kills
     assert exit_ is not None, "over"
     if run.stopping is not None:

@@ -1,7 +1,5 @@
 """SlurmLauncher: runs as jobs of SLURM, each found again by its run id and its folder."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import re
@@ -250,11 +248,9 @@ class SlurmLauncher:
 
 
 def launcher(table: SlurmTable, here: Surroundings) -> SlurmLauncher:
-    """As its table and the process that launches have it."""
     return SlurmLauncher(table, here.ledger, here.environ, here.clock)
 
 
 def _name(folder: Path, run_id: str) -> str:
-    """The name of a run's job in SLURM."""
     prepared = run_files.submission(folder)
     return prepared.name if prepared else run_id

@@ -1,8 +1,5 @@
 """Nodes and partitions of a cluster, by `scontrol show`: how much room there is, and what could never run. Quotas of an account
-and a QOS, by sacctmgr: SLURM lets a job wait for ever that asks for more.
-"""
-
-from __future__ import annotations
+and a QOS, by sacctmgr: SLURM lets a job wait for ever that asks for more."""
 
 import re
 from collections import Counter
@@ -202,7 +199,6 @@ def rows(text: str, fields: Sequence[str]) -> list[dict[str, str]]:
 
 
 def quotas_of(owner: str, row: dict[str, str]) -> list[SlurmQuota]:
-    """The limits in one row of sacctmgr."""
     return [SlurmQuota(owner, name, most) for name in LIMITS if (most := _amounts(row.get(name, "")))]
 
 

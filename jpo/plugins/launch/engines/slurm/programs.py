@@ -3,8 +3,6 @@
 Their options and the text forms used here are those of SLURM 17.11 and later; the JSON forms change with each version.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a job needs, in the options of sbatch."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -14,8 +14,6 @@ r"""Files of a run that pass between JPO and batch.sh, in the folder `slurm` of 
 What stands in the last four comes from a node and is read with doubt.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping
@@ -38,8 +36,7 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 @dataclass(frozen=True, slots=True)
 class Began:
     """That a job has begun with a run: SLURM's number of it ("17", in an array "17_3"), the node, unix seconds, and when its
-    command was last seen to run, by the clock of the file system.
-    """
+    command was last seen to run, by the clock of the file system."""
 
     number: str
     node: str

@@ -1,7 +1,5 @@
 """[launch.slurm]: where jobs go on a SLURM cluster, and which further options of sbatch a team may give."""
 
-from __future__ import annotations
-
 from jpo.errors import UsageError, quoted
 from jpo.plugins.launch.engines.base_table import EngineTable, Name
 

@@ -3,8 +3,6 @@
 Source: squeue(1) "JOB STATE CODES", sacct(1), SLURM 22.05; a state that is not known yet is taken for one that goes on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 

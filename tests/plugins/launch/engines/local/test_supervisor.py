@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jpo.plugins.launch.engines.local.order import Order, packed, unpacked
+from jpo.plugins.launch.engines.local.supervisor import Order, packed, unpacked
 
 
 def test_an_order_arrives_as_it_was_meant() -> None:
