@@ -49,15 +49,13 @@ class Scaler:
 
     def transform(self, values: Floats) -> Floats:
         """Raw values, shape (samples, names), as scaled features, shape (samples, kept)."""
-        scaled: Floats = (levels(values, self.names)[..., list(self.kept)] - self.centre) / self.scale
-        return scaled
+        return (levels(values, self.names)[..., list(self.kept)] - self.centre) / self.scale
 
     def inverse_transform(self, scaled: Floats) -> Floats:
         """Scaled features as raw values of the kept features, shape (samples, kept)."""
         level = np.asarray(scaled) * self.scale + self.centre
         by_log = np.array([is_size(name) for name in self.kept_names])
-        raw: Floats = np.where(by_log, np.exp(np.where(by_log, level, 0.0)), level)
-        return raw
+        return np.where(by_log, np.exp(np.where(by_log, level, 0.0)), level)
 
 
 def is_size(name: str) -> bool:
@@ -68,8 +66,7 @@ def is_size(name: str) -> bool:
 def levels(values: Floats, names: Sequence[str]) -> Floats:
     """Values with sizes as the natural logarithm of bytes, at least SMALLEST_BYTES."""
     by_log = np.array([is_size(name) for name in names])
-    level: Floats = np.where(by_log, np.log(np.maximum(values, SMALLEST_BYTES)), values)
-    return level
+    return np.where(by_log, np.log(np.maximum(values, SMALLEST_BYTES)), values)
 
 
 def fit_scaler(values: Floats, names: Sequence[str], place: str = "traces") -> Scaler:
@@ -113,5 +110,4 @@ def _rank_correlation(one: Floats, other: Floats) -> float:
 def _ranks(level: Floats) -> Floats:
     _, inverse, counts = np.unique(level, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - (counts - 1) / 2
-    ranks: Floats = middle[inverse]
-    return ranks
+    return middle[inverse]

@@ -94,5 +94,4 @@ def _cheapest_merger(clusters: dict[int, _Cluster], samples: int) -> tuple[int, 
 def _in_order(labels: Ints) -> Ints:
     """The same with phases counted as they first appear."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    ordered: Ints = np.argsort(np.argsort(first))[inverse].astype(np.int64)
-    return ordered
+    return np.argsort(np.argsort(first))[inverse].astype(np.int64)

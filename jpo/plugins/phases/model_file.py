@@ -189,8 +189,7 @@ def _positions(arrays: Arrays, k: int) -> Positions:
 def _flags(arrays: Arrays, name: str, n: int) -> Bools:
     array = arrays[name]
     _require(array.shape == (n,) and array.dtype == np.bool_, f"has no {name}")
-    flags: Bools = array.astype(np.bool_)
-    return flags
+    return array.astype(np.bool_)
 
 
 def _floats(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:

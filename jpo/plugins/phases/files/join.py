@@ -53,8 +53,7 @@ def last_values(times: Floats, own: Floats, values: Floats) -> Floats:
     at = np.searchsorted(own, times, side="right") - 1
     step = float(np.median(np.diff(own))) if len(own) > 1 else np.inf
     fresh = (at >= 0) & (times - own[np.maximum(at, 0)] <= OLDEST_STEPS * step)
-    last: Floats = np.where(fresh, values[np.maximum(at, 0)], np.nan)
-    return last
+    return np.where(fresh, values[np.maximum(at, 0)], np.nan)
 
 
 def lived(times: Floats, counter: Floats) -> int:
