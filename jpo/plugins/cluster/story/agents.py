@@ -161,7 +161,6 @@ class ContestOptions:
     sequences: int
     length: int
     split: float
-    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +189,7 @@ def test(
     own, seed = contestant.own, contestant.seed
     margin: float | None = None
     draw = sequences_of(scenarios, by.length, by.split, 1.0)
-    rng = np.random.default_rng(by.seed)
+    rng = np.random.default_rng(seed)
     drawn = [draw(rng) for _ in range(by.sequences)]
     turns = range((by.sequences + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
     if own is None:

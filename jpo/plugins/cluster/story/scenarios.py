@@ -6,7 +6,7 @@ All commands of the lab take them alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -174,7 +174,7 @@ def logged(path: Path, sources: Sources, seeds: range, notes: list[str]) -> list
             remedy = "give more --procs, or --oversized drop or clip"
             raise UsageError(f"{path}:{log.lines[place]}", finding, remedy, code="JPO-E741")
         dropped = sources.oversized == "drop"
-        jobs = jobs.rows(~too_large) if dropped else jobs.with_processors(np.minimum(jobs.processors, processors))
+        jobs = jobs.rows(~too_large) if dropped else replace(jobs, processors=np.minimum(jobs.processors, processors))
         done = "left out" if dropped else f"given {processors}"
         notes.append(f"{path.name}: {count} jobs need more than {processors} processors and are {done}.")
     if not len(jobs):
