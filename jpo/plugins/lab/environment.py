@@ -142,7 +142,6 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
         return self._observation(), reward, terminated, left <= 0 and not terminated, self._info()
 
     def _note(self, run: EpisodeRun) -> None:
-        """Keep what came of a run, and its regret."""
         row, self._last = self._job.row(self._rungs), run
         charges = self._job.charges(self._weights, self.sla, self._runs)
         self._best = int(np.argmin(np.where(self._job.fails, np.inf, charges)))
@@ -154,7 +153,6 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
         self._broken = [*broken, *(["budget"] if self._left() < 0 else [])]
 
     def _left(self) -> float:
-        """Share of the budget that is left."""
         return 1.0 if self.budget is None else 1.0 - self._spent / self.budget
 
     def _observation(self) -> Observed:

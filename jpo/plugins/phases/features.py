@@ -59,7 +59,6 @@ class Scaler:
 
 
 def is_size(name: str) -> bool:
-    """Whether a feature counts by its logarithm."""
     return name.endswith(("_bytes", ".bytes"))
 
 

@@ -81,7 +81,6 @@ def _many_levels(scaled: Floats, k: int, seed: int) -> Ints:
 
 
 def _cheapest_merger(clusters: dict[int, _Cluster], samples: int) -> tuple[int, int]:
-    """The two whose merger raises the cost least."""
     pairs = ((one, other) for one in clusters for other in clusters if one < other)
 
     def rise(pair: tuple[int, int]) -> float:

@@ -17,7 +17,6 @@ MOST = 12
 
 
 def phase_lines(traces: Traces, phases: Ints) -> Iterator[tuple[str, str]]:
-    """Each execution with its phases."""
     for execution, own in _each(traces, phases):
         yield execution.name, "".join(LETTERS[phase % len(LETTERS)] for phase in _some(own))
 

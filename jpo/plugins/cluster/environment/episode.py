@@ -199,7 +199,6 @@ class Episode:
             self._fits = {need: None for need, found in self._fits.items() if found is None}
 
     def _advance(self) -> None:
-        """Let the next thing happen."""
         ended, came = self.simulation.advance()
         ledger = self.ledger
         ledger.pass_time(self.simulation.now)
@@ -253,7 +252,6 @@ class Episode:
                 self._open[place] = None
 
     def _start_head(self) -> None:
-        """Start the first of the queue as long as it fits."""
         while self._queue:
             head = self._job[self._queue[0]]
             allocation = self._could_start(head)

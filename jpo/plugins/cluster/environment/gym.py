@@ -60,7 +60,6 @@ class ClusterEnv(gymnasium.Env["Seen", "np.int64"]):
         self._mask = np.zeros(options.actions, dtype=np.bool_)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
-        """Begin an episode with other jobs."""
         super().reset(seed=seed)
         self.episode = Episode(*self._source(self.np_random), self._options)
         self._observer = Observer(self.episode)

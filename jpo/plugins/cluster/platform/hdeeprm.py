@@ -138,7 +138,6 @@ def _pair(text: object) -> tuple[str, str]:
 
 
 def one_of(value: str, names: tuple[str, ...], where: str) -> str:
-    """A value that is one of the names; ValueError: it is none."""
     if value not in names:
         raise ValueError(f"{where} = {quoted(value)} is none of {', '.join(names)}")
     return value

@@ -11,7 +11,6 @@ from jpo.wording.numbers import counted
 
 
 def document(found: Sequence[WorkloadDescription]) -> Document:
-    """A section for each workload."""
     return Document("Workloads of a cluster", tuple(Section(title(one), (table(one), spreads(one))) for one in found))
 
 
@@ -23,7 +22,6 @@ def title(one: WorkloadDescription) -> str:
 
 
 def table(one: WorkloadDescription) -> Table:
-    """Single figures."""
     rows: tuple[Row, ...] = (
         ("load", Cell(one.load, "share")),
         ("from the first submit to the last", Cell(one.span_seconds, "duration_seconds")),
@@ -39,7 +37,6 @@ def table(one: WorkloadDescription) -> Table:
 
 
 def spreads(one: WorkloadDescription) -> Table:
-    """Figures over jobs."""
     named = (("run time", one.run_seconds), ("requested time", one.requested_seconds), ("processors", one.sizes))
     rows: list[Row] = []
     for name, figures in named:
@@ -51,5 +48,4 @@ def spreads(one: WorkloadDescription) -> Table:
 
 
 def as_json(found: Sequence[WorkloadDescription]) -> dict[str, object]:
-    """Every figure."""
     return {"schema_version": 1, "workloads": [asdict(one) for one in found]}

@@ -24,7 +24,6 @@ class Evaluated:
 
 
 def document(evaluated: Evaluated) -> Document:
-    """A table per workload and machine, and how to read it."""
     sections = tuple(Section(title, (table(found),)) for title, found in by_workload(evaluated))
     return Document("Policies of workload management", (*sections, Span(LEGEND, "dim"), *uncoded(evaluated.notes)))
 

@@ -65,7 +65,6 @@ def scenarios_of(sources: Sources, rules: Sequence[Rule], seeds: range, notes: l
 
 
 def on_equal_processors(sources: Sources, rules: Sequence[Rule], seeds: range, notes: list[str]) -> list[Scenario]:
-    """Logs and drawn jobs on machines of equal processors."""
     for path in sources.logs:
         if path.suffix.lower() == ".csv":
             raise UsageError(str(path), "is a table of training jobs, which need a platform", "give --platform", code="JPO-E744")
@@ -147,7 +146,6 @@ def without_misfits(
 
 
 def never_ran(path: Path, count: int, notes: list[str]) -> None:
-    """Note jobs that are left out."""
     if count:
         notes.append(f"{path.name}: {counted(count, 'job')} never ran: left out.")
 

@@ -104,7 +104,6 @@ def read_swf(path: Path, *, first: int | None = None) -> SwfLog:
 
 
 def malformed(place: str, finding: str, remedy: str = "") -> UsageError:
-    """The error of a workload that cannot be used."""
     return UsageError(place, finding, remedy, code="JPO-E740")
 
 
@@ -143,7 +142,6 @@ def _lines(file: BufferedReader, path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _row(line: str, path: Path, line_number: int) -> tuple[float, ...]:
-    """The 18 numbers of a line."""
     texts = line.split()
     try:
         row = tuple(map(float, texts[: len(COLUMNS)]))

@@ -88,7 +88,6 @@ def read_training_jobs(path: Path, *, first: int | None = None) -> TrainingJobs:
 
 
 def tables(rows: list[JobRow]) -> tuple[JobTable, DemandTable]:
-    """The jobs of rows in the order of their arrival."""
     tasks, gpus = np.array([int(row.amount("tasks", 1)) for row in rows]), np.array([int(row.amount("gpus")) for row in rows])
     cpus = np.array([int(row.amount("cpus", 0 if row.amount("gpus") else 1)) for row in rows])
     users = {name: place for place, name in enumerate(dict.fromkeys(row.texts["user"] for row in rows if row.texts["user"]))}
@@ -174,7 +173,6 @@ def _row(given: Mapping[str, str], path: Path, line: int) -> JobRow:
 
 
 def _check_range(amounts: Mapping[str, float | None], place: str) -> None:
-    """A job can run with the tasks that it asks for."""
     tasks = amounts["tasks"] or 1.0
     least, most = (tasks if (value := amounts[column]) is None else value for column in ("min_tasks", "max_tasks"))
     if not 1 <= least <= tasks <= most:
@@ -200,7 +198,6 @@ def _phases(cell: str, place: str) -> Phases:
 
 
 def _mean(phases: Phases) -> float:
-    """GB/s over a cycle."""
     return sum(seconds * gbps for seconds, gbps in phases) / sum(seconds for seconds, _ in phases)
 
 

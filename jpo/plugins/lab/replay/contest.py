@@ -98,7 +98,6 @@ def _play(trace: Trace, factory: PolicyFactory, objective: Objective, seeds: ran
 
 
 def _played(pieces: Sequence[Piece], runs: int, *, jobs: int, backend: Backend, track: Track) -> Iterable[list[Replay]]:
-    """The replays of the pieces, in their order."""
     import joblib  # type: ignore[import-untyped]
 
     if backend == "ray":

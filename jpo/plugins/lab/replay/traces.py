@@ -118,7 +118,6 @@ class _Cells:
     place: str
 
     def number(self, column: str) -> float:
-        """The cell as a number within SMALLEST..LARGEST."""
         text = self.row.get(column, "")
         value = number_or_nan(text.strip())
         if not SMALLEST <= value <= LARGEST:

@@ -128,7 +128,6 @@ def refuse_twins(traces: Sequence[Trace]) -> None:
 
 
 def named_policies(text: str) -> tuple[str, ...]:
-    """`a,b,c` as names of policies."""
     return _known("--policies", text, tuple(ALL_POLICIES))
 
 

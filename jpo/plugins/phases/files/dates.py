@@ -86,7 +86,6 @@ def _date(text: str, day_first: bool | None) -> Moment | None:
 
 
 def _written(text: str, day_first: bool | None) -> datetime | None:
-    """A date as people of a country write it."""
     found = LOCAL.fullmatch(text)
     if found is None:
         return None
@@ -124,5 +123,4 @@ def unfolded(times: Floats, is_local: bool) -> tuple[Floats, int | None]:
 
 
 def summer_time(what: str) -> str:
-    """That an hour comes twice."""
     return f"{what}: local times go back by an hour once: the end of summer time; read as continuous [{SUMMER_TIME}]"

@@ -111,7 +111,6 @@ def _series(path: Path, place: str, title: str, times: Floats, values: Floats, u
 
 
 def _times(path: Path, place: ColumnPlace, rows: Sequence[Row]) -> tuple[Floats, list[str]]:
-    """Times in seconds, and what was done with them."""
     day_first = is_day_first(cells[place.at] for _, cells in rows)
     moments = [moment(f"{path}:{line}", cells[place.at].strip(), day_first=day_first) for line, cells in rows]
     written, is_date, is_local = (np.array(part) for part in zip(*moments, strict=True))

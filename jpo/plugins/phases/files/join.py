@@ -114,7 +114,6 @@ def _without_replicas(one: ExportedSeries) -> tuple[str, frozenset[tuple[str, st
 
 
 def _in_its_unit(one: ExportedSeries, meaning: Meaning) -> tuple[Floats, Floats]:
-    """A series in its feature's unit."""
     size = in_base(one.place, meaning.feature, CellValue(1.0, one.unit)) if one.unit else 1 / units.parts(meaning.unit)
     end = lived(one.times, one.values)
     times, values = rates(one.times[:end], one.values[:end]) if meaning.is_counter else (one.times, one.values)

@@ -111,12 +111,10 @@ def odd_figures(values: Floats, features: tuple[str, ...]) -> Iterator[str]:
 
 
 def said(name: str, unit: str) -> str:
-    """That measurements are converted."""
     return f"{name} is read from {UNITS[unit][1]}, as its column says [{CODE}]"
 
 
 def units_of(quantity: str) -> list[str]:
-    """The other names of a quantity."""
     return [name for name, (of, _, _) in UNITS.items() if of == quantity]
 
 

@@ -110,7 +110,6 @@ class Crbm:
         return np.array(drawn[len(past) :])
 
     def arrays(self) -> Mapping[str, Floats]:
-        """Its weights by the names that a model has them under."""
         return {PREFIX + name: getattr(self, name) for name in NAMES}
 
 

@@ -168,7 +168,6 @@ class Requests:
         return True
 
     def _due(self, at: int, seen: AfterSample, likely: tuple[Likely, Likely] | None, need: float) -> Due:
-        """What is due of a resource."""
         step = step_at(self._caution[at], self._climbed(at) if likely is not None else len(LADDER))
         recent = float(seen.recent[at])
         if likely is None or step.window:
@@ -211,7 +210,6 @@ class LeftOut:
         ]
 
     def on(self, cautions: Sequence[Pair]) -> StepTrial:
-        """What pairs of steps, for CPU and memory, do on them."""
         nothing = np.zeros((len(cautions), RESOURCES))
         trial = StepTrial(nothing, nothing[:, 0], nothing, 0)
         for execution, kept in self._executions:

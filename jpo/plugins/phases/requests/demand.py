@@ -59,7 +59,6 @@ NAMES = tuple(field.name for field in fields(Positions))
 
 
 def join(parts: Sequence[Positions]) -> Positions:
-    """Positions of several executions as one."""
     return Positions(*(np.concatenate([getattr(part, name) for part in parts]) for name in NAMES))
 
 
@@ -236,7 +235,6 @@ class Futures:
         self._log_dwell, self._stays, self._carried = log_dwell, stays, carried
 
     def forget(self, first: int) -> None:
-        """All but the first ones."""
         self._kept = self._n = first
 
     def at(self, dwell_seconds: float, level: Floats) -> tuple[Likely, Likely] | None:

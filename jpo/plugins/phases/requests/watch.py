@@ -49,7 +49,6 @@ class Recent:
         self._falling: tuple[deque[tuple[int, float, float]], ...] = tuple(deque() for _ in range(RESOURCES))
 
     def add(self, time: float, need: Sequence[float]) -> None:
-        """One more sample."""
         for used, falling in zip(need, self._falling, strict=True):
             while falling and falling[-1][2] <= used:
                 falling.pop()
@@ -76,7 +75,6 @@ class OwnPast:
         self._new: list[list[int]] = [[] for _ in self._known]  # settled positions of each phase that its futures lack
 
     def add(self, time: float, need: Floats, phase: int) -> None:
-        """One more sample."""
         self._past.add(time, need, phase)
         if self._past.forgotten > self._forgotten:
             self._forgotten, self._taken = self._past.forgotten, 0
@@ -112,7 +110,6 @@ class Watch:
         self.drifted = 0
 
     def see(self, time: float, need: Floats, densities: Floats) -> None:
-        """Take note of a sample."""
         highest = densities.max()
         probabilities, evidence = step(self._expected, np.exp(densities - highest))
         self._expected = probabilities @ self._model.chain.transitions
