@@ -252,7 +252,7 @@ def train(
         asked, scenario, _ = of_hdeeprm.read(legacy)
         of_hdeeprm.refuse_unnamed(legacy, asked, agent_file)
         lessons, scenarios = of_hdeeprm.lessons(asked, scenario, int(str(given["rounds"]))), [scenario]
-        begin = begin or asked.input_model
+        begin = begin or asked.agent.input_model
     else:
         lessons = command.lessons_of(given, seed)
         scenarios = scenarios_of(sources, (), range(seed, seed + 1), [])
@@ -309,14 +309,14 @@ def test(
 
         asked, scenario, notes = of_hdeeprm.read(legacy)
         of_hdeeprm.refuse_unnamed(legacy, asked, agent_file)
-        if asked.pair:
+        if asked.agent.pair:
             evaluated, schedule = of_hdeeprm.classic(asked, scenario, notes)
             if asked.log_decisions:
                 explain_at_length("".join(f"{line}\n" for line in of_hdeeprm.decisions(schedule)))
             output.show(evaluation, evaluated)
             return
         wanted = command.ContestOptions(asked.objective, 2, len(scenario.jobs), 0.0)
-        learnt = command.Contestant(own, model or asked.input_model, asked.seed, anchored)
+        learnt = command.Contestant(own, model or asked.agent.input_model, asked.seed, anchored)
         output.show(subject, command.test([scenario], learnt, rules, wanted, track=track))
         return
     scenarios = scenarios_of(sources, rules, range(seed, seed + 1), [])

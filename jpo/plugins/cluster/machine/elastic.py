@@ -10,22 +10,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from jpo.plugins.cluster.machine.occupancy import Holding, Need, merged
+from jpo.plugins.cluster.machine.placement import Placement
 from jpo.plugins.cluster.machine.simulation import Expansion, Schedule, Simulation
 from jpo.plugins.cluster.platform.platform import ResizeCosts
 from jpo.plugins.cluster.workload.demand import DemandTable
 from jpo.plugins.cluster.workload.elasticity import Elasticity, speedup
 from jpo.plugins.cluster.workload.jobs import NEVER, JobTable
 
-if TYPE_CHECKING:
-    from jpo.plugins.cluster.machine.discipline import Manager
-
 Extra = tuple[float, Holding]
 """One more task: since when, and what it holds."""
+
+
+class Starter(Protocol):
+    """Who starts waiting jobs: discipline.Manager."""
+
+    @property
+    def placement(self) -> Placement: ...
+
+    @property
+    def waiting(self) -> int: ...
+
+    def decide(self, came: Sequence[int], ended: Sequence[int], *, anew: bool = False) -> None: ...
 
 
 def at_least(jobs: JobTable, demand: DemandTable, costs: ResizeCosts) -> tuple[JobTable, DemandTable, Elasticity]:
@@ -41,7 +51,7 @@ def at_least(jobs: JobTable, demand: DemandTable, costs: ResizeCosts) -> tuple[J
 class Resizing:
     """Elastic jobs of a simulation of jobs `at_least`; `wake`: the next end of a cooldown; NEVER: there is none."""
 
-    def __init__(self, simulation: Simulation, starter: Manager, ranges: Elasticity, costs: ResizeCosts) -> None:
+    def __init__(self, simulation: Simulation, starter: Starter, ranges: Elasticity, costs: ResizeCosts) -> None:
         self._simulation, self._starter, self._costs = simulation, starter, costs
         self._least, self._most = ranges.min_tasks.tolist(), ranges.max_tasks.tolist()
         self._shares = ranges.serial_shares

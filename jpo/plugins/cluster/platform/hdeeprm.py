@@ -36,6 +36,22 @@ Table = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class LegacyAgent:
+    """The agent of an options file.
+
+    `pair`: of a classic agent. input_model: of a learning one. `file`: of an agent of the user's own, as it
+    stands there; code runs only where the command line names it, too.
+    """
+
+    pair: tuple[str, str] | None
+    hidden: int
+    lr: float
+    gamma: float
+    input_model: Path | None
+    file: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class LegacyOptions:
     """An options file of HDeepRM.
 
@@ -43,8 +59,6 @@ class LegacyOptions:
         nb_resources: cores that jobs may ask for at most. nb_jobs: draw that many jobs.
         log_decisions: whether log_level is DEBUG or INFO.
         objective: of rewards.METRICS.
-        pair: of a classic agent. input_model: of a learning one.
-        file: of an agent of the user's own, as it stands there; code runs only where the command line names it, too.
     """
 
     seed: int
@@ -55,12 +69,7 @@ class LegacyOptions:
     log_decisions: bool
     objective: str
     episode: EpisodeOptions
-    pair: tuple[str, str] | None
-    hidden: int
-    lr: float
-    gamma: float
-    input_model: Path | None
-    file: str | None
+    agent: LegacyAgent
 
 
 def read_legacy_options(path: Path) -> LegacyOptions:
@@ -77,10 +86,7 @@ def read_legacy_options(path: Path) -> LegacyOptions:
 def _options(document: Table, folder: Path) -> LegacyOptions:
     inner = _table(document, "pybatsim")
     env, agent = _table(inner, "env", "pybatsim."), _table(inner, "agent", "pybatsim.")
-    learning = one_of(str(agent.get("type", "")).upper(), AGENT_TYPES, "pybatsim.agent.type") == "LEARNING"
-    if learning:
-        one_of(str(agent.get("run", "test")), RUNS, "pybatsim.agent.run")
-    models = {key: folder / text_of(agent, key, "pybatsim.agent") for key in ("input_model", "output_model") if key in agent}
+    kind = one_of(str(agent.get("type", "")).upper(), AGENT_TYPES, "pybatsim.agent.type")
     seed = int(number_of(document, "seed", "the file", default=0))
     return LegacyOptions(
         seed=seed,
@@ -91,12 +97,7 @@ def _options(document: Table, folder: Path) -> LegacyOptions:
         log_decisions=one_of(str(inner.get("log_level", "WARNING")), LOG_LEVELS, "pybatsim.log_level") in LOG_LEVELS[:2],
         objective=OBJECTIVES[one_of(str(env.get("objective", "")), tuple(OBJECTIVES), "pybatsim.env.objective")],
         episode=_episode(env, seed),
-        pair=None if learning else _pair(agent.get("policy_pair")),
-        hidden=int(number_of(agent, "hidden", "pybatsim.agent", default=32)),
-        lr=number_of(agent, "lr", "pybatsim.agent", default=1e-3),
-        gamma=number_of(agent, "gamma", "pybatsim.agent", default=1.0),
-        input_model=models.get("input_model"),
-        file=text_of(agent, "file", "pybatsim.agent") if learning and "file" in agent else None,
+        agent=_agent(agent, folder, learning=kind == "LEARNING"),
     )
 
 
@@ -112,6 +113,20 @@ def _episode(env: Table, seed: int) -> EpisodeOptions:
         void=bool(actions.get("void", False)),
         seed=seed,
         queue_sensitivity=sensitivity,
+    )
+
+
+def _agent(agent: Table, folder: Path, *, learning: bool) -> LegacyAgent:
+    if learning:
+        one_of(str(agent.get("run", "test")), RUNS, "pybatsim.agent.run")
+    models = {key: folder / text_of(agent, key, "pybatsim.agent") for key in ("input_model", "output_model") if key in agent}
+    return LegacyAgent(
+        pair=None if learning else _pair(agent.get("policy_pair")),
+        hidden=int(number_of(agent, "hidden", "pybatsim.agent", default=32)),
+        lr=number_of(agent, "lr", "pybatsim.agent", default=1e-3),
+        gamma=number_of(agent, "gamma", "pybatsim.agent", default=1.0),
+        input_model=models.get("input_model"),
+        file=text_of(agent, "file", "pybatsim.agent") if learning and "file" in agent else None,
     )
 
 

@@ -22,16 +22,17 @@ def title(one: WorkloadDescription) -> str:
 
 
 def table(one: WorkloadDescription) -> Table:
+    shares = one.shares
     rows: tuple[Row, ...] = (
         ("load", Cell(one.load, "share")),
         ("from the first submit to the last", Cell(one.span_seconds, "duration_seconds")),
         ("users", one.users),
-        ("jobs on one processor", Cell(one.serial, "share")),
-        ("jobs on a power of two", Cell(one.power_of_two, "share")),
-        ("jobs that need GPUs", Cell(one.gpu_jobs, "share")),
-        *([("jobs that can be resized", Cell(one.elastic_jobs, "share"))] if one.elastic_jobs else []),
-        ("jobs that run longer than requested", Cell(one.overruns, "share")),
-        ("run time / requested time, average", Cell(one.accuracy, "share")),
+        ("jobs on one processor", Cell(shares.serial, "share")),
+        ("jobs on a power of two", Cell(shares.power_of_two, "share")),
+        ("jobs that need GPUs", Cell(shares.gpu_jobs, "share")),
+        *([("jobs that can be resized", Cell(shares.elastic_jobs, "share"))] if shares.elastic_jobs else []),
+        ("jobs that run longer than requested", Cell(shares.overruns, "share")),
+        ("run time / requested time, average", Cell(shares.accuracy, "share")),
     )
     return Table((Column("figure", "key"), Column("value", "figure")), rows, "figures")
 
@@ -48,4 +49,10 @@ def spreads(one: WorkloadDescription) -> Table:
 
 
 def as_json(found: Sequence[WorkloadDescription]) -> dict[str, object]:
-    return {"schema_version": 1, "workloads": [asdict(one) for one in found]}
+    """Every figure; shares of jobs lie flat among them."""
+    workloads = []
+    for one in found:
+        figures = asdict(one)
+        shares, nodes = figures.pop("shares"), figures.pop("nodes")
+        workloads.append({**figures, **shares, "nodes": nodes})
+    return {"schema_version": 1, "workloads": workloads}

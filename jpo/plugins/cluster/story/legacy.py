@@ -59,15 +59,17 @@ def read(path: Path) -> tuple[LegacyOptions, Scenario, list[str]]:
 
 def refuse_unnamed(path: Path, options: LegacyOptions, agent: str | None) -> None:
     """Raise UsageError, JPO-E748, where an options file names code that the command line does not: it would run unseen."""
-    if options.file and not agent:
-        finding = f"pybatsim.agent.file = {quoted(options.file)} is code, which runs only where the command line names it"
-        raise UsageError(str(path), finding, f"add --agent {Path(options.file).name:.80}:CLASS, or drop it", code="JPO-E748")
+    if options.agent.file and not agent:
+        finding = f"pybatsim.agent.file = {quoted(options.agent.file)} is code, which runs only where the command line names it"
+        raise UsageError(
+            str(path), finding, f"add --agent {Path(options.agent.file).name:.80}:CLASS, or drop it", code="JPO-E748"
+        )
 
 
 def classic(options: LegacyOptions, scenario: Scenario, notes: list[str]) -> tuple[Evaluated, DeviceSchedule]:
     """A pair of policies on the jobs: all figures, HDeepRM's six objectives among them, and what was decided when."""
-    assert options.pair is not None
-    job, resource = options.pair
+    assert options.agent.pair is not None
+    job, resource = options.agent.pair
     rule = Rule(PAIR_JOBS[job], "none", resource)
     return Evaluated((evaluate(scenario, rule),), tuple(notes)), device_schedule(scenario, rule)
 
@@ -80,5 +82,6 @@ def decisions(found: DeviceSchedule) -> Iterator[str]:
 
 def lessons(options: LegacyOptions, scenario: Scenario, rounds: int) -> Lessons:
     """What a learning agent of such a file learns, and how: REINFORCE over all jobs as one sequence."""
-    numbers = (options.hidden, options.lr, options.gamma, options.seed)
+    agent = options.agent
+    numbers = (agent.hidden, agent.lr, agent.gamma, options.seed)
     return Lessons("reinforce", options.episode, options.objective, 1, rounds, 4, len(scenario.jobs), 1.0, *numbers)

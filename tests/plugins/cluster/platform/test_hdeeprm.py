@@ -26,13 +26,13 @@ def test_options_are_read_with_every_key(tmp_path: Path) -> None:
     assert (found.log_decisions, found.objective) == (True, "energy")
     assert (episode.void, episode.slots, episode.queue_sensitivity) == (True, 8, 0.05)
     assert episode.pairs == (("first", "high_mem_bw"), ("shortest", "high_gflops"), ("shortest", "low_power"))
-    assert (found.pair, found.hidden, found.lr, found.gamma) == (None, 16, 0.005, 0.99)
+    assert (found.agent.pair, found.agent.hidden, found.agent.lr, found.agent.gamma) == (None, 16, 0.005, 0.99)
 
 
 def test_a_classic_agent_has_a_pair_and_no_selection_means_all(tmp_path: Path) -> None:
     classic = changed(OPTIONS, "pybatsim.agent", {"type": "CLASSIC", "policy_pair": "low_mem_bw-high_cores"})
     found = read_legacy_options(written(tmp_path, changed(classic, "pybatsim.env.actions.selection", [])))
-    assert (found.pair, found.episode.pairs) == (("low_mem_bw", "high_cores"), PAIRS)
+    assert (found.agent.pair, found.episode.pairs) == (("low_mem_bw", "high_cores"), PAIRS)
 
 
 @pytest.mark.parametrize(
