@@ -19,7 +19,6 @@ RESOURCES_HELP = (
     "phase_pack, random."
 )
 SOURCES = ("logs", "draw", "load", "procs", "first", "oversized", "platform", "kill")
-"""The options that are one argument."""
 
 
 class WorkloadOption(SharedOption):

@@ -39,7 +39,6 @@ REACH = 2
 WIDEST = 6.0
 """Largest natural log of a ratio in an observation; the simulator draws none that is larger."""
 WORST = 3.0
-"""Regret is clipped at three optimal runs."""
 SLA: Mapping[str, float] = {"duration": 1.5, "cost": 1.5}
 """The usual targets: no run takes or costs more than half as much again as the reference run."""
 OBSERVED = (
@@ -50,7 +49,6 @@ OBSERVED = (
     *(f"slack_{name}" for name in TARGETS),
     "budget_left",
 )
-"""Names of the numbers of an observation, in their order."""
 
 
 class TrainingJob(gymnasium.Env["Observed", "Action"]):

@@ -28,7 +28,7 @@ NORMAL_90 = 3.290
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scaler:
-    """Robust scaling with an inverse.
+    """Robust scaling.
 
     Attributes:
         names: features of the raw values, shape (samples, names).
@@ -43,19 +43,9 @@ class Scaler:
     scale: Floats
     notes: tuple[str, ...] = ()
 
-    @property
-    def kept_names(self) -> tuple[str, ...]:
-        return tuple(self.names[at] for at in self.kept)
-
     def transform(self, values: Floats) -> Floats:
         """Raw values, shape (samples, names), as scaled features, shape (samples, kept)."""
         return (levels(values, self.names)[..., list(self.kept)] - self.centre) / self.scale
-
-    def inverse_transform(self, scaled: Floats) -> Floats:
-        """Scaled features as raw values of the kept features, shape (samples, kept)."""
-        level = np.asarray(scaled) * self.scale + self.centre
-        by_log = np.array([is_size(name) for name in self.kept_names])
-        return np.where(by_log, np.exp(np.where(by_log, level, 0.0)), level)
 
 
 def is_size(name: str) -> bool:

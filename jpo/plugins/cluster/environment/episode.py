@@ -41,7 +41,6 @@ PAIR_JOBS = {
 """HDeepRM's job selections by their names there."""
 PAIR_RESOURCES = ("random", "high_gflops", "high_cores", "high_mem", "high_mem_bw", "low_power")
 PAIRS = tuple((job, resource) for job in PAIR_JOBS for resource in PAIR_RESOURCES)
-"""HDeepRM's 36 policy pairs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,4 +117,3 @@ class EpisodeLedger:
 
 
 SIGNS = np.array([-1.0, -1.0, -1.0, -1.0, 1.0, -1.0, -1.0])
-"""Which way a metric counts in a reward."""

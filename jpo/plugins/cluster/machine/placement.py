@@ -44,7 +44,6 @@ CHANGING: Mapping[str, tuple[Level, Way]] = {
 }
 """Levels of what is free, which jobs change, and in which direction they are walked through."""
 RESOURCES = (*STEADY, *CHANGING, "phase_pack", "random")
-"""Every resource selection by its name."""
 LOOKED_THROUGH = ("phase_pack", "random")
 """Those that are about more than a level."""
 

@@ -12,7 +12,6 @@ from jpo.wording.numbers import counted
 
 LEGEND = "wait and slowdown: average and 95th percentile over jobs; slowdown is bounded, of 10 s at least. Better is smaller."
 OWED = {"energy": "energy_joules", "cost": "cost_usd"}
-"""Columns of platforms."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,6 @@ FORMS: Mapping[str, Callable[[str, Path, Durations], Iterator[ConvertedJob | Non
     "pollux": _pollux,
     "history": _history,
 }
-"""How each form is read; None: a job that never ran or still does."""
 
 
 def _rows(text: str, path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:

@@ -1,14 +1,6 @@
-"""Training jobs of a cluster as CSV: one per row, columns by their names in the first row.
+"""Training jobs of a cluster as CSV: one per row, columns by their names in the first row; docs/plugins/cluster.md has them.
 
-    id, submit_seconds, duration_seconds or work (reference device seconds x devices), gpus, gpu_type, cpus, memory_gib, tasks,
-    requested_seconds, bandwidth_gbps, phases, batch_size, model_class, user, deadline_seconds,
-    min_tasks, max_tasks, serial_share
-
-submit, duration, memory, class and deadline are other names of those columns. gpus, cpus, memory and bandwidth are of each task;
-an absent column or an empty cell is 0 (tasks 1, cpus 1 where there are no gpus, requested the duration, no deadline). batch_size
-is kept for nothing yet. A job can run with min_tasks to max_tasks tasks where those are given, and with its tasks alone
-else. phases are `seconds:GB/s` again and again, as `600:20 60:2`, in place of bandwidth_gbps. A duration of
-0 is a job that never ran: it is left out.
+An absent column or an empty cell is 0 (tasks 1, cpus 1 where there are no gpus, requested the duration, no deadline).
 """
 
 from __future__ import annotations

@@ -65,7 +65,6 @@ ALL_POLICIES: Mapping[str, PolicyFactory] = {
     **{name: partial(decided_by, name) for name in NAMED},
     **POLICIES,
 }
-"""Every policy that `--policies` can name."""
 QUICK_POLICIES = "jpo,default,random,hillclimb,zeus"
 MOST_RUNS = 1000
 

@@ -17,7 +17,6 @@ from jpo.plugins.phases.traces import Floats
 LATEST = 1e19
 """Of any time: nanoseconds of the year 2286."""
 LONGEST = 64
-"""Characters of a time."""
 LOCAL = re.compile(
     r"(?P<a>[0-9]{1,4})(?P<sign>[./])(?P<b>[0-9]{1,2})[./](?P<c>[0-9]{1,4}),? "
     r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:[.][0-9]+)?)?(?: ?(?P<half>[AaPp])[.]?[Mm][.]?)?"

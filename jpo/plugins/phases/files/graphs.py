@@ -28,7 +28,6 @@ RECENT_SECONDS = 5e8
 VALUE = ("value", "metric_value")
 TITLES = ("series", "metric", "metric_name", "__name__", "labels", "tags")
 Found = tuple[list[ExportedSeries], list[str]]
-"""Series, and what there is to say."""
 
 
 def is_time(text: str) -> bool:

@@ -40,7 +40,6 @@ USUAL_UNITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         **{f"memory_{unit}": (f"memory_{unit}", f"mem_{unit}") for unit in ("kib", "mib", "gib", "mb", "gb")},
     }
 )
-"""Headers by which they are found."""
 LONG_SECONDS = 900.0
 """Between samples: phases of minutes are not seen any more."""
 OFTEN_SECONDS = 0.05

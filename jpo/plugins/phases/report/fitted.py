@@ -18,7 +18,6 @@ USES = (
     Column("dwell", "figure", "duration_seconds"),
     *(Column(name, "figure") for name in ("mean", "p50", "p95", "p99", "max")),
 )
-"""How long each phase lasts, and what it uses of one resource."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from jpo.plugins.phases.requests.watch import LEAST, AfterSample, Watch
 from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Floats, Traces
 
 RESIZES_PER_HOUR = 30.0
-"""How often a request may change."""
 HOUR_SECONDS = 3600.0
 MOST_SAVED_UP = 4.0
 """Resizes that a quiet time leaves for a lively one."""

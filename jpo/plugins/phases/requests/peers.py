@@ -91,7 +91,6 @@ PEERS: Mapping[str, Peer] = MappingProxyType(
         "clairvoyant": clairvoyant,
     }
 )
-"""By the names that people read."""
 
 
 def _used(execution: ExecutionTrace) -> Floats:
