@@ -1,10 +1,4 @@
-"""A Gymnasium environment of simulated training jobs, for training other agents.
-
-    import gymnasium
-    from jpo.plugins.lab.environment import register
-
-    register()
-    env = gymnasium.make("jpo/TrainingJob-v0", horizon=20, drift=True, end_at_broken_sla=True)
+"""A Gymnasium environment of simulated training jobs, for training other agents; docs/plugins/lab.md has an example.
 
 One episode is one simulated job, one step is one run of it. Needs `pip install "jpo[simulate]"`.
 """

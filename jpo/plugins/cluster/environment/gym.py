@@ -1,11 +1,4 @@
-"""The cluster as a Gymnasium environment.
-
-    import gymnasium
-    from jpo.plugins.cluster.environment.gym import ClusterEnv
-
-    env = ClusterEnv(source, EpisodeOptions(mode="job", slots=32))
-    observation, info = env.reset(seed=1)
-    observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+"""The cluster as a Gymnasium environment; docs/plugins/cluster.md has an example.
 
 Each episode is a sequence of jobs from the source, on its platform. `info` has the mask of open actions and the reward of every
 metric; `action_masks()` is what sb3-contrib asks for. Needs `pip install "jpo[cluster]"`.

@@ -233,7 +233,7 @@ def _watched(model: PhaseModel, execution: ExecutionTrace, watch: Watch) -> Iter
     densities = model.densities(execution.values[:, [names.index(name) for name in model.scaler.names]])
     for at, (time, need) in enumerate(zip(execution.times[:-1], execution.values[:-1, :RESOURCES], strict=True)):
         watch.see(float(time), need, densities[at])
-        yield AfterSample(float(time - execution.times[at - 1]) if at else 0.0, need, watch.likely, watch.recent)
+        yield AfterSample(float(time - execution.times[at - 1]) if at else 0.0, need, watch.likely, watch.recent.most)
 
 
 def _followed(
