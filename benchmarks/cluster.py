@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -129,12 +130,12 @@ def platforms(count: int, rounds: int) -> dict[str, dict[str, float]]:
     ]
     platform = Platform("three types", tuple(NodeGroup("c", NodeType(gpu.name, (cpu, gpu), 512), 8) for gpu in gpus))
     drawn = draw_jobs(count, 192, load=0.9, seed=1)
-    jobs = drawn.with_processors(np.minimum(drawn.processors, 8))
+    jobs = replace(drawn, processors=np.minimum(drawn.processors, 8))
     devices = jobs.processors
     nothing = np.zeros(count)
     ones = np.ones(count, dtype=np.int64)
     demand = DemandTable(ones, 4 * devices, devices, 8.0 * devices, nothing, ("",) * count, ("",) * count, nothing + np.inf)
-    scattered = drawn.with_processors(np.where(drawn.processors > 8, -(-drawn.processors // 8) * 8, drawn.processors))
+    scattered = replace(drawn, processors=np.where(drawn.processors > 8, -(-drawn.processors // 8) * 8, drawn.processors))
     tasks, gpus_each = -(-scattered.processors // 8), np.minimum(scattered.processors, 8)
     several = DemandTable(
         tasks, 4 * gpus_each, gpus_each, 8.0 * gpus_each, nothing, ("",) * count, ("",) * count, nothing + np.inf

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from phase_traces import made_traces  # noqa: E402 - the made job of the tests
 
-from jpo.plugins.phases.best_path import in_blocks, viterbi  # noqa: E402
+from jpo.plugins.phases.best_path import in_numpy, viterbi  # noqa: E402
 from jpo.plugins.phases.chain import Chain  # noqa: E402
 from jpo.plugins.phases.fit import METHODS, FitOptions, fit_model, fit_phases  # noqa: E402
 from jpo.plugins.phases.methods.labels import phases_of  # noqa: E402
@@ -142,7 +142,7 @@ def best_paths() -> None:
     for phases in (5, 8, 10):
         made = [ambiguous(phases, seed) for seed in SEEDS]
         paths, cells = [], []
-        for find in (in_blocks, viterbi):
+        for find in (in_numpy, viterbi):
             ways = [partial(labelled, find, *one) for one in made]
             took = np.array([1e6 * min(seconds(way) for _ in range(3)) / len(made[0][1]) for way in ways])
             cells.append(f"{took.mean():.2f} ({took.min():.2f} to {took.max():.2f})")

@@ -74,11 +74,9 @@ def schedule_row(schedule: DeviceSchedule) -> dict[str, Value]:
 
 
 def jobs_csv(schedule: DeviceSchedule) -> str:
-    """out_jobs.csv: a row per job."""
     return "".join((csv_line(JOB_COLUMNS), *map(csv_line, job_rows(schedule))))
 
 
 def schedule_csv(schedule: DeviceSchedule) -> str:
-    """out_schedule.csv: one row."""
     figures = schedule_row(schedule)
     return csv_line(tuple(figures)) + csv_line(tuple(figures.values()))

@@ -22,7 +22,7 @@ FORMS = ("philly", "openb", "pollux", "history", "phases")
 """FORMS of jpo.plugins.cluster.workload.convert, which needs numpy: help must not; and traces of resources."""
 
 
-@click.group(cls=ExplainingGroup, shared=workload_options)
+@click.group(cls=ExplainingGroup, shared=workload_options, context_settings={"show_default": True})
 def cluster() -> None:
     """Judge policies of workload management on clusters."""
 
@@ -30,7 +30,7 @@ def cluster() -> None:
 @cluster.command("evaluate")
 @workload_options
 @policy_options
-@click.option("--seeds", type=click.IntRange(1, 10_000), default=1, show_default=True, help="Of drawn jobs and `random`.")
+@click.option("--seeds", type=click.IntRange(1, 10_000), default=1, help="Of drawn jobs and `random`.")
 @seed_option
 @click.option(
     "--fail-if", "conditions", multiple=True, metavar="CLAIM", help='"saf+easy worse than fcfs+easy by 5%": exit code 3.'
@@ -38,7 +38,7 @@ def cluster() -> None:
 @click.option("--out-jobs", type=FILE, metavar="FILE", help="One schedule's jobs as Batsim's out_jobs.csv.")
 @click.option("--out-schedule", type=FILE, metavar="FILE", help="Its figures as Batsim's out_schedule.csv.")
 @click.option("--jobs", "processes", type=click.IntRange(1), help="Processes at once; default: one per core for much work.")
-@click.option("--backend", type=click.Choice(["loky", "threading", "ray"]), default="loky", show_default=True)
+@click.option("--backend", type=click.Choice(["loky", "threading", "ray"]), default="loky")
 @output_options("text", "json", "csv", "markdown", "html", files=True)
 @verbose_option
 def evaluate(
@@ -143,13 +143,7 @@ def plot(
 @click.option("--duration", "durations", multiple=True, metavar="NAME=SECONDS", help="Of an application (pollux); repeatable.")
 @click.option("--without-jpo", is_flag=True, help="A history as it would have been without JPO's suggestions.")
 @click.option("--model", type=FILE, help="Of `jpo phases fit`, for traces of resources (phases).")
-@click.option(
-    "--gbps-per-core",
-    type=click.FloatRange(0, 10_000),
-    default=8.0,
-    show_default=True,
-    help="Of memory, for a busy core (phases).",
-)
+@click.option("--gbps-per-core", type=click.FloatRange(0, 10_000), default=8.0, help="Of memory, for a busy core (phases).")
 @click.option("--output", "output_file", type=FILE, metavar="FILE", help="Write it there, not to stdout.")
 @verbose_option
 def convert(
@@ -195,13 +189,12 @@ agent_options = options(
         "--agent-limit",
         type=click.FloatRange(0.01, 86_400),
         default=60.0,
-        show_default=True,
         metavar="SECONDS",
         help="Longest that it may take for an answer.",
     ),
-    click.option("--objective", default="slowdown", show_default=True, help="wait, slowdown, turnaround, makespan, ..."),
-    click.option("--length", type=click.IntRange(2, 100_000), default=256, show_default=True, help="Jobs of a sequence."),
-    click.option("--split", type=click.FloatRange(0.0, 0.95), default=0.7, show_default=True, help="Share to learn from."),
+    click.option("--objective", default="slowdown", help="wait, slowdown, turnaround, makespan, ..."),
+    click.option("--length", type=click.IntRange(2, 100_000), default=256, help="Jobs of a sequence."),
+    click.option("--split", type=click.FloatRange(0.0, 0.95), default=0.7, help="Share to learn from."),
 )
 
 
@@ -214,17 +207,17 @@ legacy_option = click.option(
 @click.argument("model", type=FILE, metavar="MODEL.SAFETENSORS")
 @workload_options
 @agent_options
-@click.option("--learner", default="actor-critic", show_default=True, help="reinforce, actor-critic, or sac.")
-@click.option("--mode", type=click.Choice(["job", "backfill", "pair"]), default="backfill", show_default=True)
-@click.option("--order", default="saf", show_default=True, help="Job selection that sorts the queue.")
-@click.option("--resource", default="first", show_default=True, help=RESOURCES_HELP)
-@click.option("--slots", type=click.IntRange(1, 1024), default=32, show_default=True, help="Waiting jobs to choose from.")
-@click.option("--tries", type=click.IntRange(1, 100), default=1, show_default=True, help="Begin so often; the best one counts.")
-@click.option("--rounds", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How often to learn.")
-@click.option("--episodes", type=click.IntRange(1, 1000), default=16, show_default=True, help="Sequences of each round.")
-@click.option("--hidden", type=click.IntRange(1, 1024), default=32, show_default=True, help="Width of networks.")
-@click.option("--lr", type=click.FloatRange(0, 1), default=1e-3, show_default=True, help="Learning rate.")
-@click.option("--gamma", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="Discount of later rewards.")
+@click.option("--learner", default="actor-critic", help="reinforce, actor-critic, or sac.")
+@click.option("--mode", type=click.Choice(["job", "backfill", "pair"]), default="backfill")
+@click.option("--order", default="saf", help="Job selection that sorts the queue.")
+@click.option("--resource", default="first", help=RESOURCES_HELP)
+@click.option("--slots", type=click.IntRange(1, 1024), default=32, help="Waiting jobs to choose from.")
+@click.option("--tries", type=click.IntRange(1, 100), default=1, help="Begin so often; the best one counts.")
+@click.option("--rounds", type=click.IntRange(1, 100_000), default=50, help="How often to learn.")
+@click.option("--episodes", type=click.IntRange(1, 1000), default=16, help="Sequences of each round.")
+@click.option("--hidden", type=click.IntRange(1, 1024), default=32, help="Width of networks.")
+@click.option("--lr", type=click.FloatRange(0, 1), default=1e-3, help="Learning rate.")
+@click.option("--gamma", type=click.FloatRange(0, 1), default=1.0, help="Discount of later rewards.")
 @click.option("--begin", type=FILE, metavar="MODEL", help="Continue from a model.")
 @legacy_option
 @seed_option
@@ -272,8 +265,8 @@ def train(
 @agent_options
 @click.option("--model", type=FILE, help="A model of `jpo cluster train`.")
 @click.option("--anchored", is_flag=True, help="Leave the rule only as far as that paid on the first part of the workload.")
-@click.option("--against", multiple=True, default=["saf+easy,f1+easy"], show_default=True, metavar="A,B,...", help="Rules.")
-@click.option("--sequences", type=click.IntRange(2, 10_000), default=40, show_default=True, help="How many to judge on.")
+@click.option("--against", multiple=True, default=["saf+easy,f1+easy"], metavar="A,B,...", help="Rules.")
+@click.option("--sequences", type=click.IntRange(2, 10_000), default=40, help="How many to judge on.")
 @legacy_option
 @seed_option
 @output_options(*READABLE, files=True)
@@ -322,12 +315,12 @@ def test(
                 explain_at_length("".join(f"{line}\n" for line in of_hdeeprm.decisions(schedule)))
             output.show(evaluation, evaluated)
             return
-        wanted = command.ContestOptions(asked.objective, 2, len(scenario.jobs), 0.0, asked.seed)
+        wanted = command.ContestOptions(asked.objective, 2, len(scenario.jobs), 0.0)
         learnt = command.Contestant(own, model or asked.agent.input_model, asked.seed, anchored)
         output.show(subject, command.test([scenario], learnt, rules, wanted, track=track))
         return
     scenarios = scenarios_of(sources, rules, range(seed, seed + 1), [])
-    wanted = command.ContestOptions(command.known_objective(objective), sequences, length, split, seed)
+    wanted = command.ContestOptions(command.known_objective(objective), sequences, length, split)
     output.show(subject, command.test(scenarios, command.Contestant(own, model, seed, anchored), rules, wanted, track=track))
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import partial
+from typing import Any
 
 import click
 
-from jpo.cli.options import FILE, F, SharedOption, options
+from jpo.cli.options import FILE, F, SharedOption, gathered, options
 
 SELECTIONS_HELP = (
     "fcfs, sjf, ljf, saf, smallest, low_mem, low_mem_bw, f1, f2, f3, f4, wfp3, unicep, random; one may bring its "
@@ -17,6 +18,7 @@ RESOURCES_HELP = (
     "On a platform: first, high_gflops, low_power, high_cores, high_mem, high_mem_bw, best_fit, worst_fit, spread, pack, "
     "phase_pack, random."
 )
+SOURCES = ("logs", "draw", "load", "procs", "first", "oversized", "platform", "kill")
 
 
 class WorkloadOption(SharedOption):
@@ -28,20 +30,11 @@ class WorkloadOption(SharedOption):
 
 def workload_options(function: F) -> F:
     """What says which jobs there are on which machine, as the argument `sources`."""
-    names = ("logs", "draw", "load", "procs", "first", "oversized", "platform", "kill")
-
-    @wraps(function)
-    def with_sources(*args: object, **kwargs: object) -> object:
-        from jpo.plugins.cluster.story.scenarios import Sources
-
-        kwargs["sources"] = Sources(**{name: kwargs.pop(name) for name in names})  # type: ignore[arg-type]
-        return function(*args, **kwargs)
-
     shared = partial(click.option, cls=WorkloadOption)
     decorate: Callable[[F], F] = options(
         shared("--workload", "logs", type=FILE, multiple=True, metavar="LOG", help="SWF (also .gz), or training jobs (.csv)."),
         shared("--draw", type=click.IntRange(1, 1_000_000), metavar="JOBS", help="Draw so many jobs, others for each seed."),
-        shared("--load", type=click.FloatRange(0.01, 10), default=0.9, show_default=True, help="Load of drawn jobs."),
+        shared("--load", type=click.FloatRange(0.01, 10), default=0.9, help="Load of drawn jobs."),
         shared("--procs", type=click.IntRange(1, 100_000_000), help="Processors of the machine; default: as the log says."),
         shared("--platform", type=FILE, metavar="PLATFORM.TOML", help="Nodes and devices that differ, in place of --procs."),
         shared("--first", type=click.IntRange(1), metavar="JOBS", help="Only the earliest jobs of each log."),
@@ -49,12 +42,17 @@ def workload_options(function: F) -> F:
             "--oversized",
             type=click.Choice(["refuse", "drop", "clip"]),
             default="refuse",
-            show_default=True,
             help="Jobs larger than the machine: an error, left out, or given all of it.",
         ),
         shared("--kill", is_flag=True, help="End jobs at their requested time, on a platform."),
     )
-    return decorate(with_sources)  # type: ignore[arg-type]
+    return decorate(gathered(function, "sources", _sources, SOURCES))
+
+
+def _sources(**given: Any) -> object:
+    from jpo.plugins.cluster.story.scenarios import Sources
+
+    return Sources(**given)
 
 
 policy_options = options(

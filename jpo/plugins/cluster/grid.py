@@ -130,7 +130,6 @@ def schedule_metrics(jobs: JobTable, demand: DemandTable, processors: int, sched
 
 
 def discipline(site: Site, rule: Rule, seed: int) -> Discipline:
-    """A rule as it manages a heterogeneous platform."""
     chosen = selection(rule.selection, seed=seed)
     return Discipline(chosen, rule.resources or "first", rule.backfilling, site.kill, seed, rule.elastic)
 

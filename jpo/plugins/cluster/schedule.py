@@ -57,7 +57,6 @@ class DeviceSchedule:
         return self.scenario.jobs
 
     def stays(self) -> Iterator[DeviceStay]:
-        """Who held which devices when."""
         rows = zip(self.starts.tolist(), self.ends.tolist(), self.devices, strict=True)
         yield from (DeviceStay(job, *row) for job, row in enumerate(rows))
         yield from self.besides

@@ -1,10 +1,4 @@
-"""A Gymnasium environment of simulated training jobs, for training other agents.
-
-    import gymnasium
-    from jpo.plugins.lab.environment import register
-
-    register()
-    env = gymnasium.make("jpo/TrainingJob-v0", horizon=20, drift=True, end_at_broken_sla=True)
+"""A Gymnasium environment of simulated training jobs, for training other agents; docs/plugins/lab.md has an example.
 
 One episode is one simulated job, one step is one run of it. Needs `pip install "jpo[simulate]"`.
 """
@@ -39,7 +33,6 @@ REACH = 2
 WIDEST = 6.0
 """Largest natural log of a ratio in an observation; the simulator draws none that is larger."""
 WORST = 3.0
-"""Regret is clipped at three optimal runs."""
 SLA: Mapping[str, float] = {"duration": 1.5, "cost": 1.5}
 """The usual targets: no run takes or costs more than half as much again as the reference run."""
 OBSERVED = (
@@ -50,7 +43,6 @@ OBSERVED = (
     *(f"slack_{name}" for name in TARGETS),
     "budget_left",
 )
-"""Names of the numbers of an observation, in their order."""
 
 
 class TrainingJob(gymnasium.Env["Observed", "Action"]):
@@ -142,7 +134,6 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
         return self._observation(), reward, terminated, left <= 0 and not terminated, self._info()
 
     def _note(self, run: EpisodeRun) -> None:
-        """Keep what came of a run, and its regret."""
         row, self._last = self._job.row(self._rungs), run
         charges = self._job.charges(self._weights, self.sla, self._runs)
         self._best = int(np.argmin(np.where(self._job.fails, np.inf, charges)))
@@ -154,7 +145,6 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
         self._broken = [*broken, *(["budget"] if self._left() < 0 else [])]
 
     def _left(self) -> float:
-        """Share of the budget that is left."""
         return 1.0 if self.budget is None else 1.0 - self._spent / self.budget
 
     def _observation(self) -> Observed:

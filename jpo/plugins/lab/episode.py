@@ -92,7 +92,6 @@ class EpisodeJob:
         return replace(draws, **{name: np.repeat(values, levels, axis=1) for name, values in columns.items()})
 
     def row(self, rungs: Rungs) -> int:
-        """The row of the grid at some rungs of the ladders."""
         return int(np.ravel_multi_index(tuple(rungs), LENGTHS))
 
     def run(self, row: int, number: int, rng: np.random.Generator) -> EpisodeRun:

@@ -67,8 +67,6 @@ class Fleet:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Totals of the runs of a fleet, failed ones included."""
-
     runs: int
     failed: int
     cost_usd: float
@@ -76,7 +74,6 @@ class Totals:
 
     @property
     def duration_seconds(self) -> float:
-        """What all runs took together."""
         return 3600 * self.hours
 
     @property

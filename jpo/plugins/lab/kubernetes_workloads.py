@@ -66,7 +66,6 @@ class SimulatedWorkload:
 
     @property
     def computes_on(self) -> str:
-        """The parameter that counts its processors."""
         return "gpus" if "gpus" in self.first else "cpus"
 
 

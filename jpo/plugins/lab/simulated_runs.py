@@ -18,12 +18,10 @@ USD_PER_CPU_HOUR, USD_PER_GIB_HOUR = 0.04, 0.005
 
 
 def identity_of(job: SimulatedWorkload) -> Identity:
-    """Its names on record."""
     return Identity(f"dataset-{job.number:02}", f"model-{job.number:02}", "simulated")
 
 
 def prices_of(job: SimulatedWorkload) -> Prices:
-    """What the job's resources cost."""
     return Prices(job.usd_per_gpu_hour if job.computes_on == "gpus" else None, USD_PER_CPU_HOUR, USD_PER_GIB_HOUR)
 
 
@@ -43,7 +41,6 @@ def window(runs: int) -> int:
 
 
 def lane_of(job: SimulatedWorkload, unchanged: Sequence[Run], tuned: Sequence[Run], preference: Preference) -> Lane:
-    """What came of a workload, next to itself left unchanged."""
     lane = Lane(str(identity_of(job)), job.first, tuple(unchanged), tuple(tuned), None, 1.0)
     best = best_goal(job, preference, len(lane.tuned) - 1)
     return replace(lane, goal=goal(lane, preference, window(len(lane.tuned))), best=best)

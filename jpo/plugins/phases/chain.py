@@ -66,13 +66,11 @@ def padded(rows: Floats, lengths: Sequence[int]) -> Floats:
 
 def stacked(batch: NDArray[Number], lengths: Sequence[int]) -> NDArray[Number]:
     """The way back: (executions, longest, ...) as (samples, ...)."""
-    rows: NDArray[Number] = batch[_inside(lengths)]
-    return rows
+    return batch[_inside(lengths)]
 
 
 def _inside(lengths: Sequence[int]) -> NDArray[np.bool_]:
-    inside: NDArray[np.bool_] = np.arange(max(lengths)) < np.asarray(lengths)[:, None]
-    return inside
+    return np.arange(max(lengths)) < np.asarray(lengths)[:, None]
 
 
 def alike(lengths: Sequence[int]) -> Iterator[tuple[Ints | slice, list[int]]]:

@@ -63,7 +63,6 @@ def expand(model: PhaseModel, traces: Traces, *, split: int | None = None, seed:
 
 
 def _split(model: PhaseModel, scaled: Floats, traces: Traces, phase: int, seed: int) -> Chain:
-    """The chain with one phase as two."""
     chain = model.chain
     if not 0 <= phase < chain.phases:
         known = f"the model has phases 0 to {chain.phases - 1}"

@@ -28,7 +28,7 @@ NORMAL_90 = 3.290
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scaler:
-    """Robust scaling with an inverse.
+    """Robust scaling.
 
     Attributes:
         names: features of the raw values, shape (samples, names).
@@ -43,33 +43,19 @@ class Scaler:
     scale: Floats
     notes: tuple[str, ...] = ()
 
-    @property
-    def kept_names(self) -> tuple[str, ...]:
-        return tuple(self.names[at] for at in self.kept)
-
     def transform(self, values: Floats) -> Floats:
         """Raw values, shape (samples, names), as scaled features, shape (samples, kept)."""
-        scaled: Floats = (levels(values, self.names)[..., list(self.kept)] - self.centre) / self.scale
-        return scaled
-
-    def inverse_transform(self, scaled: Floats) -> Floats:
-        """Scaled features as raw values of the kept features, shape (samples, kept)."""
-        level = np.asarray(scaled) * self.scale + self.centre
-        by_log = np.array([is_size(name) for name in self.kept_names])
-        raw: Floats = np.where(by_log, np.exp(np.where(by_log, level, 0.0)), level)
-        return raw
+        return (levels(values, self.names)[..., list(self.kept)] - self.centre) / self.scale
 
 
 def is_size(name: str) -> bool:
-    """Whether a feature counts by its logarithm."""
     return name.endswith(("_bytes", ".bytes"))
 
 
 def levels(values: Floats, names: Sequence[str]) -> Floats:
     """Values with sizes as the natural logarithm of bytes, at least SMALLEST_BYTES."""
     by_log = np.array([is_size(name) for name in names])
-    level: Floats = np.where(by_log, np.log(np.maximum(values, SMALLEST_BYTES)), values)
-    return level
+    return np.where(by_log, np.log(np.maximum(values, SMALLEST_BYTES)), values)
 
 
 def fit_scaler(values: Floats, names: Sequence[str], place: str = "traces") -> Scaler:
@@ -113,5 +99,4 @@ def _rank_correlation(one: Floats, other: Floats) -> float:
 def _ranks(level: Floats) -> Floats:
     _, inverse, counts = np.unique(level, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - (counts - 1) / 2
-    ranks: Floats = middle[inverse]
-    return ranks
+    return middle[inverse]

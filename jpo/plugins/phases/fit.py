@@ -83,7 +83,6 @@ def fit_phases(traces: Traces, options: FitOptions | None = None, track: Track =
 
 
 def _found(scaled: Floats, traces: Traces, options: FitOptions, track: Track) -> tuple[Chain, Mapping[str, Floats]]:
-    """The chain of a method, and the method's own weights."""
     k, seed, lengths = options.n_phases, options.seed, traces.lengths
     if options.method == "crbm-kmeans":
         parts = options.parts

@@ -20,7 +20,6 @@ from jpo.plugins.phases.table import GIB
 from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Traces
 
 COVERED = 0.95
-"""Quantile of the need."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,6 @@ def _many_levels(scaled: Floats, k: int, seed: int) -> Ints:
 
 
 def _cheapest_merger(clusters: dict[int, _Cluster], samples: int) -> tuple[int, int]:
-    """The two whose merger raises the cost least."""
     pairs = ((one, other) for one in clusters for other in clusters if one < other)
 
     def rise(pair: tuple[int, int]) -> float:
@@ -94,5 +93,4 @@ def _cheapest_merger(clusters: dict[int, _Cluster], samples: int) -> tuple[int, 
 def _in_order(labels: Ints) -> Ints:
     """The same with phases counted as they first appear."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    ordered: Ints = np.argsort(np.argsort(first))[inverse].astype(np.int64)
-    return ordered
+    return np.argsort(np.argsort(first))[inverse].astype(np.int64)

@@ -49,7 +49,6 @@ class MarkovPhases:
         return {"n_phases": self.n_phases, "names": self.names, "random_state": self.random_state}
 
     def set_params(self, **params: object) -> Self:
-        """Set arguments of the constructor."""
         for name, value in params.items():
             assert name in self.get_params(), name
             setattr(self, name, value)

@@ -67,12 +67,10 @@ def encoded(model: PhaseModel) -> bytes:
 
 
 def scaler_head(scaler: Scaler) -> Mapping[str, object]:
-    """What model.json says of a scaler."""
     return {"features": list(scaler.names), "kept": list(scaler.kept), "left_out": list(scaler.notes)}
 
 
 def scaler_arrays(scaler: Scaler) -> Mapping[str, Floats]:
-    """A scaler's arrays by their names in the file."""
     return {"scaler.centre": scaler.centre, "scaler.scale": scaler.scale}
 
 
@@ -90,7 +88,6 @@ def decoded_weights(arrays: Arrays) -> Mapping[str, Floats]:
 
 
 def sealed(head: Mapping[str, object], arrays: Arrays) -> bytes:
-    """A head and arrays under one hash."""
     text = json.dumps(head, sort_keys=True, allow_nan=False).encode()
     body = b"%d\n%s\n%s" % (len(text), text, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
     return HEAD + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
@@ -189,8 +186,7 @@ def _positions(arrays: Arrays, k: int) -> Positions:
 def _flags(arrays: Arrays, name: str, n: int) -> Bools:
     array = arrays[name]
     _require(array.shape == (n,) and array.dtype == np.bool_, f"has no {name}")
-    flags: Bools = array.astype(np.bool_)
-    return flags
+    return array.astype(np.bool_)
 
 
 def _floats(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:
@@ -232,7 +228,6 @@ def _texts(head: Mapping[str, object], name: str) -> tuple[str, ...]:
 
 
 def _require(holds: bool, finding: str) -> None:
-    """Raise Unfit where something does not hold."""
     if not holds:
         raise Unfit(finding)
 

@@ -8,16 +8,13 @@ from jpo.plugins.phases.chain import Ints
 from jpo.plugins.phases.traces import ExecutionTrace, Floats, Traces
 
 LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""A phase in a line."""
 LEVELS = "▁▂▃▄▅▆▇█"
 LONGEST = 80
 """Characters of a line; of longer executions samples are left out evenly."""
 MOST = 12
-"""Executions that are shown."""
 
 
 def phase_lines(traces: Traces, phases: Ints) -> Iterator[tuple[str, str]]:
-    """Each execution with its phases."""
     for execution, own in _each(traces, phases):
         yield execution.name, "".join(LETTERS[phase % len(LETTERS)] for phase in _some(own))
 

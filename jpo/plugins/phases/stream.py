@@ -66,7 +66,6 @@ class Stream:
         return Update(int(probabilities.argmax()), probabilities, self._next(self._expected))
 
     def _next(self, expected: Floats) -> Floats | None:
-        """Quantiles of the mixture."""
         if self._levels is None or self._below is None:
             return None
         below = expected @ self._below  # (2, k, grid) -> (2, grid)

@@ -15,8 +15,6 @@ GIB = float(1 << 30)
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a resource came to within a phase."""
-
     mean: float
     p50: float
     p95: float

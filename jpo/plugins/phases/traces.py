@@ -43,7 +43,6 @@ class ExecutionTrace:
 
     @property
     def seconds(self) -> float:
-        """From the first to the last sample."""
         return float(self.times[-1] - self.times[0])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jpo.plugins.phases import best_path
-from jpo.plugins.phases.best_path import in_blocks, viterbi
+from jpo.plugins.phases.best_path import in_numpy, viterbi
 from jpo.plugins.phases.chain import Chain, Ints
 
 Find = Callable[[Chain, np.ndarray, Sequence[int]], Ints]
@@ -27,10 +27,10 @@ def one_pass(chain: Chain, emissions: np.ndarray) -> list[int]:
     return path[::-1]
 
 
-@pytest.mark.parametrize("find", [viterbi, in_blocks])
+@pytest.mark.parametrize("find", [viterbi, in_numpy])
 @pytest.mark.parametrize("lengths", [[1000], [129, 5, 128, 700], [256, 257, 1]])
 @pytest.mark.parametrize(("apart", "sticky"), [(3.0, 1.0), (1.0, 1.0), (0.02, 300.0), (0.0, 30.0)])
-def test_long_executions_in_blocks_have_the_path_of_one_pass(find: Find, lengths: list[int], apart: float, sticky: float) -> None:
+def test_long_executions_have_the_path_of_one_pass(find: Find, lengths: list[int], apart: float, sticky: float) -> None:
     """Also where phases are so alike that the start of an execution counts to its end."""
     rng = np.random.default_rng(len(lengths))
     transitions = rng.dirichlet(np.ones(4), 4) + sticky * np.eye(4)
@@ -46,14 +46,14 @@ def test_of_equal_ways_both_take_one_that_is_as_good() -> None:
     k = 4
     chain = Chain(np.full(k, 1 / k), np.full((k, k), 1 / k), np.zeros((k, 1)), np.ones((k, 1)))
     emissions = np.random.default_rng(0).integers(0, 2, (300, k)).astype(float)
-    paths = [find(chain, emissions, [300]) for find in (viterbi, in_blocks)]
+    paths = [find(chain, emissions, [300]) for find in (viterbi, in_numpy)]
     assert [emissions[np.arange(300), path].sum() for path in paths] == [emissions.max(1).sum()] * 2
 
 
 def test_the_compiled_loop_is_used_where_the_known_version_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another version of hmmlearn fails here: look whether its function is the same, and add it to COMPILED."""
     assert version("hmmlearn") in best_path.COMPILED
-    monkeypatch.setattr(best_path, "in_blocks", None)
+    monkeypatch.setattr(best_path, "in_numpy", None)
     assert len(viterbi(*ambiguous(200), [200])) == 200
 
 

@@ -62,7 +62,6 @@ def values_of_agent(
 
 
 def value_of_rule(rule: Rule, drawn: JobSequence, objective: str) -> float:
-    """The metric of a sequence under a rule."""
     jobs, demand, platform = drawn
     chosen = selection(rule.selection, seed=0)
     schedule = run(jobs, demand, platform, Discipline(chosen, rule.resources or "first", rule.backfilling, elastic=rule.elastic))

@@ -44,7 +44,6 @@ def new_agent(
 
 
 def to_bytes(agent: LearningAgent, kind: str) -> bytes:
-    """What to keep of an agent."""
     options = agent.options
     header = {
         "schema": SCHEMA,
@@ -121,5 +120,4 @@ def _kept(path: Path) -> tuple[Mapping[str, str], bytes]:
 
 
 def foreign(path: Path, finding: str) -> UsageError:
-    """The error of a model that cannot be used."""
     return UsageError(str(path), finding, "learn anew: jpo cluster train", code="JPO-E747")

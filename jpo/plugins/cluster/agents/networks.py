@@ -15,7 +15,6 @@ PREFERENCE = 0.02
 SMALL = 0.01
 """Weights that jobs are scored with at first: the order of the queue decides, but not always."""
 CLOSED = -1e9
-"""Score of an action that is not open."""
 
 
 class JobScores(nn.Module):

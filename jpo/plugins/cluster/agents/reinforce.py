@@ -59,7 +59,6 @@ class Reinforce(LearningAgent):
         return {"entropy": float(entropy.detach())}
 
     def step(self, name: str, loss: Tensor) -> None:
-        """One step of the optimiser of a network."""
         optimiser = self.optimisers[name]
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]

@@ -53,7 +53,6 @@ class SeveralWorkloads:
     workloads: tuple[Sequences, ...]
 
     def __call__(self, rng: np.random.Generator) -> Sequence:
-        """A part of any of them."""
         return self.workloads[int(rng.integers(len(self.workloads)))](rng)
 
     def one_after_the_other(self) -> list[Sequence]:

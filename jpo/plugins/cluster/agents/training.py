@@ -54,7 +54,6 @@ def live(agent: LearningAgent, episodes: Sequence[Episode], *, explore: bool, ob
 
 
 def follow(agent: ClassicAgent, episode: Episode) -> None:
-    """Let a classic agent decide until the episode is over."""
     while not episode.done:
         action = agent.decide(episode, episode.mask())
         if not isinstance(action, int | np.integer):

@@ -41,7 +41,6 @@ PAIR_JOBS = {
 """HDeepRM's job selections by their names there."""
 PAIR_RESOURCES = ("random", "high_gflops", "high_cores", "high_mem", "high_mem_bw", "low_power")
 PAIRS = tuple((job, resource) for job in PAIR_JOBS for resource in PAIR_RESOURCES)
-"""HDeepRM's 36 policy pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +198,6 @@ class Episode:
             self._fits = {need: None for need, found in self._fits.items() if found is None}
 
     def _advance(self) -> None:
-        """Let the next thing happen."""
         ended, came = self.simulation.advance()
         ledger = self.ledger
         ledger.pass_time(self.simulation.now)
@@ -253,7 +251,6 @@ class Episode:
                 self._open[place] = None
 
     def _start_head(self) -> None:
-        """Start the first of the queue as long as it fits."""
         while self._queue:
             head = self._job[self._queue[0]]
             allocation = self._could_start(head)

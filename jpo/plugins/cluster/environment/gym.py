@@ -1,11 +1,4 @@
-"""The cluster as a Gymnasium environment.
-
-    import gymnasium
-    from jpo.plugins.cluster.environment.gym import ClusterEnv
-
-    env = ClusterEnv(source, EpisodeOptions(mode="job", slots=32))
-    observation, info = env.reset(seed=1)
-    observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+"""The cluster as a Gymnasium environment; docs/plugins/cluster.md has an example.
 
 Each episode is a sequence of jobs from the source, on its platform. `info` has the mask of open actions and the reward of every
 metric; `action_masks()` is what sb3-contrib asks for. Needs `pip install "jpo[cluster]"`.
@@ -60,7 +53,6 @@ class ClusterEnv(gymnasium.Env["Seen", "np.int64"]):
         self._mask = np.zeros(options.actions, dtype=np.bool_)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
-        """Begin an episode with other jobs."""
         super().reset(seed=seed)
         self.episode = Episode(*self._source(self.np_random), self._options)
         self._observer = Observer(self.episode)

@@ -22,8 +22,6 @@ MANY = 1000.0
 
 
 class Observer:
-    """Makes observations of one episode."""
-
     def __init__(self, episode: Episode) -> None:
         jobs, demand = episode.jobs, episode.demand
         self._episode = episode
@@ -92,5 +90,4 @@ class Observer:
 
 
 def size(slots: int) -> int:
-    """How many numbers an observation has."""
     return len(FIGURES) + slots * len(OF_A_JOB)

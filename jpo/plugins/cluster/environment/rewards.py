@@ -50,7 +50,6 @@ class EpisodeLedger:
         self._now = self._first
 
     def came(self, job: int) -> None:
-        """A job that begins to wait."""
         self._waiting += 1
         self._present += 1
         self.slowdown += 1.0  # what it is at least
@@ -61,7 +60,6 @@ class EpisodeLedger:
             self._short[job] = None
 
     def started(self, job: int) -> None:
-        """A job that waits no longer."""
         self._waiting -= 1
         self._busy += self._work[job]
         run = self._run[job]
@@ -73,7 +71,6 @@ class EpisodeLedger:
             self._hold(job, 1)
 
     def ended(self, job: int) -> None:
-        """A job that is gone."""
         self._present -= 1
         self._busy -= self._work[job]
         if self._energy:
@@ -120,4 +117,3 @@ class EpisodeLedger:
 
 
 SIGNS = np.array([-1.0, -1.0, -1.0, -1.0, 1.0, -1.0, -1.0])
-"""Which way a metric counts in a reward."""

@@ -72,14 +72,12 @@ class Backlog:
         self._waiting: tuple[list[tuple[int, int, Alike]], list[tuple[int, int, Alike]]] = ([], [])
 
     def come(self, job: int, rank: int) -> None:
-        """A job begins to wait."""
         kind = self.of[job]
         if not kind.ranks:
             insort(self._waiting[kind.need.gpus > 0], (kind.wanted, kind.number, kind))
         kind.come(rank, self._requested[job])
 
     def go(self, job: int, rank: int) -> None:
-        """A job waits no longer."""
         kind = self.of[job]
         kind.go(rank)
         if not kind.ranks:

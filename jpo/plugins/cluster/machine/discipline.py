@@ -109,7 +109,6 @@ class Manager:
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
         return len(self._queue)
 
     def decide(self, came: Sequence[int], ended: Sequence[int], *, anew: bool = False) -> None:
@@ -256,7 +255,6 @@ class Manager:
         return ends <= shadow.moment or shadow.leaves_devices(kind.need)
 
     def _reserve(self) -> None:
-        """Make the reservation of the first of the queue, unless it has been made."""
         if not self._reserved:
             self._shadow.reserve(self._head)
             self._reserved = True

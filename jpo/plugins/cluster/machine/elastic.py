@@ -86,7 +86,6 @@ class Resizing:
         self._enlarge(self._begun())
 
     def schedule(self) -> Schedule:
-        """What came of it, once all jobs have ended."""
         found = self._simulation.schedule()
         return replace(found, expansions=tuple(self._past), resizes=self._resizes, least_tasks=np.array(self._least))
 
@@ -109,7 +108,6 @@ class Resizing:
         return found
 
     def _one(self, job: int) -> Need:
-        """What one more task of a job needs by now."""
         simulation = self._simulation
         return simulation.need[job]._replace(tasks=1, bandwidth_gbps=simulation.wants_gbps(job), phases=())
 
@@ -198,7 +196,6 @@ class Resizing:
             self._resize(job, simulation.allocations[job])
 
     def _resize(self, job: int, before: Holding) -> None:
-        """Go on with the further tasks that a job has by now."""
         after = self._held(job, ())
         self._simulation.resize(job, before, after, factor=self._factor(job, 0), pause_seconds=self._pause_seconds(job))
         self._holds(job, after, len(self._extra[job]))

@@ -19,8 +19,6 @@ Way = Literal["in order", "upwards", "downwards"]
 
 
 class FreeLevels:
-    """Some processors of a state by their level."""
-
     def __init__(self, state: Occupancy, order: Sequence[int], level: Level) -> None:
         """`order`: the processors, the first in a tie first; `level`: of a processor, as the state is by then."""
         self._state, self._order, self._level = state, order, level

@@ -44,7 +44,6 @@ CHANGING: Mapping[str, tuple[Level, Way]] = {
 }
 """Levels of what is free, which jobs change, and in which direction they are walked through."""
 RESOURCES = (*STEADY, *CHANGING, "phase_pack", "random")
-"""Every resource selection by its name."""
 LOOKED_THROUGH = ("phase_pack", "random")
 """Those that are about more than a level."""
 
@@ -100,7 +99,6 @@ class Placement:
         return False
 
     def _one(self, state: Occupancy, need: Need) -> int | None:
-        """The processor for a single task."""
         if self.name in LOOKED_THROUGH:
             return self._looked_through(state, need, self._candidates[need.gpus > 0])
         for place, _ in state.rooms(self._walk(state, need, self._way), need):
@@ -269,7 +267,6 @@ class Placement:
         return Holding(merged(cores), tuple(memory))
 
     def _next(self, state: Occupancy, need: Need, candidates: list[int], left: int, used: set[int]) -> int | None:
-        """The processor for the next task of several."""
         if self.name == "spread":
             fresh = [place for place in candidates if state.node[place] not in used]
             found = self._looked_through(state, need, fresh)
@@ -282,7 +279,6 @@ class Placement:
         return self._looked_through(state, need, candidates)
 
     def _looked_through(self, state: Occupancy, need: Need, candidates: Iterable[int]) -> int | None:
-        """The processor for one more task, of all that it fits."""
         fitting = (place for place, _ in state.rooms(candidates, need))
         if self.steady:
             return next(fitting, None)

@@ -35,10 +35,6 @@ class Timetable:
             self._states[-1].take(simulation.allocations[job], simulation.need[job], sign=-1)
         self._misfits: list[set[int]] = [set() for _ in self._times]  # by moment: ids of needs
 
-    def moments(self) -> list[tuple[float, Occupancy]]:
-        """Each moment at which something changes, and what is free from then on."""
-        return [(moment, state.copy()) for moment, state in zip(self._times, self._states, strict=True)]
-
     def reserve(self, job: int) -> tuple[float, Holding]:
         """The earliest moment at which a job can start and what it gets then, which is taken."""
         need, times, states = self._simulation.need[job], self._times, self._states

@@ -53,7 +53,6 @@ class Shadow:
             self._change(job, 1)
 
     def ended(self, job: int) -> None:
-        """A job ended, as expected or not."""
         if self._simulation.expected[job] > self.moment:
             self._change(job, -1)
 

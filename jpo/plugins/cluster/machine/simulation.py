@@ -268,7 +268,6 @@ class Simulation:
         return need.phases[self._phase[job]][1] if need.phases else need.bandwidth_gbps
 
     def _next_phase(self, job: int) -> None:
-        """A job wants another bandwidth from now on."""
         phases = self.need[job].phases
         phase = (self._phase[job] + 1) % len(phases)
         self._count_done(job)
@@ -283,7 +282,6 @@ class Simulation:
         self.state.want_more(self.allocations[job], more)
 
     def _outlook(self, place: int) -> list[tuple[Need, int, float]]:
-        """For Occupancy.outlook."""
         found = []
         for job in self._on[place]:
             need, position = self.need[job], 0.0
@@ -296,5 +294,4 @@ class Simulation:
         return found
 
     def schedule(self) -> Schedule:
-        """What came of it, once all jobs have ended."""
         return Schedule(np.array(self.starts), np.array(self.ends), tuple(self.allocations), tuple(self.killed))

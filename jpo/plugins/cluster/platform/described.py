@@ -43,7 +43,6 @@ def read_platform(path: Path) -> Platform:
 
 
 def unusable(path: Path, finding: str) -> UsageError:
-    """The error of a platform that cannot be used."""
     return UsageError(str(path), finding, "the format is in docs/plugins/cluster.md", code="JPO-E742")
 
 
@@ -135,7 +134,6 @@ def _processors(name: str, table: Table, count: int) -> list[ProcessorType]:
 
 
 def known(table: Table, where: str, keys: tuple[str, ...]) -> None:
-    """Raise ValueError for a key that is none."""
     for key in table:
         if key not in keys:
             raise ValueError(f"{where}: {quoted(key)} is unknown; known are {', '.join(keys)}")
@@ -162,7 +160,6 @@ def whole(table: Table, key: str, where: str, *, default: int | None = None) -> 
 
 
 def text(table: Table, key: str, where: str, *, default: str | None = None) -> str:
-    """A text that is not empty."""
     value = table.get(key, default)
     if not isinstance(value, str) or not value:
         raise _wrong(table, key, where, "a text")

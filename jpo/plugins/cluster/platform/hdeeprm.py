@@ -39,12 +39,11 @@ Table = Mapping[str, Any]
 class LegacyAgent:
     """The agent of an options file.
 
-    `pair`: of a classic agent. run: train or test. input_model: of a learning one. `file`: of an agent of the user's own, as it
+    `pair`: of a classic agent. input_model: of a learning one. `file`: of an agent of the user's own, as it
     stands there; code runs only where the command line names it, too.
     """
 
     pair: tuple[str, str] | None
-    run: str
     hidden: int
     lr: float
     gamma: float
@@ -118,10 +117,11 @@ def _episode(env: Table, seed: int) -> EpisodeOptions:
 
 
 def _agent(agent: Table, folder: Path, *, learning: bool) -> LegacyAgent:
+    if learning:
+        one_of(str(agent.get("run", "test")), RUNS, "pybatsim.agent.run")
     models = {key: folder / text_of(agent, key, "pybatsim.agent") for key in ("input_model", "output_model") if key in agent}
     return LegacyAgent(
         pair=None if learning else _pair(agent.get("policy_pair")),
-        run=one_of(str(agent.get("run", "test")), RUNS, "pybatsim.agent.run") if learning else "test",
         hidden=int(number_of(agent, "hidden", "pybatsim.agent", default=32)),
         lr=number_of(agent, "lr", "pybatsim.agent", default=1e-3),
         gamma=number_of(agent, "gamma", "pybatsim.agent", default=1.0),
@@ -153,7 +153,6 @@ def _pair(text: object) -> tuple[str, str]:
 
 
 def one_of(value: str, names: tuple[str, ...], where: str) -> str:
-    """A value that is one of the names; ValueError: it is none."""
     if value not in names:
         raise ValueError(f"{where} = {quoted(value)} is none of {', '.join(names)}")
     return value

@@ -76,8 +76,6 @@ class NodeType:
 
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
-    """Nodes of one type in a cluster."""
-
     cluster: str
     node: NodeType
     count: int
@@ -144,7 +142,6 @@ class Platform:
 
     @property
     def nodes(self) -> tuple[tuple[str, NodeType], ...]:
-        """Every node with its cluster."""
         return tuple((group.cluster, group.node) for group in self.groups for _ in range(group.count))
 
     def cores(self, kind: ProcessorKind) -> int:

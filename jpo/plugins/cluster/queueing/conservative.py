@@ -91,7 +91,6 @@ class Profile:
 
 
 def conservative(jobs: JobTable, processors: int, selection: JobSelection) -> list[float]:
-    """When each job starts."""
     timed = selection.timed
     order, ranks = ranked(jobs.submit_seconds if timed else selection.key(waiting_rows(jobs), 0.0))
     counts, requests = jobs.processors[order], jobs.requested_seconds[order]

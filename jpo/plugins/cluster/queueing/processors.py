@@ -10,8 +10,6 @@ from jpo.plugins.cluster.workload.jobs import NEVER, JobTable, Whole
 
 
 class ProcessorPool:
-    """Equal processors, and what runs on them."""
-
     def __init__(self, jobs: JobTable, processors: int, order: Whole | slice = slice(None)) -> None:
         """`order`: in which jobs are numbered, else as in the table."""
         self.free = processors
@@ -23,7 +21,6 @@ class ProcessorPool:
         self._held: list[int] = []  # their processors
 
     def next_end(self) -> float:
-        """When the next job ends."""
         return self._running[0][0] if self._running else NEVER
 
     def begin(self, job: int, now: float) -> None:
@@ -36,7 +33,6 @@ class ProcessorPool:
         heappush(self._running, (now + self._run[job], job))
 
     def end_until(self, now: float) -> None:
-        """Let jobs end whose time has come."""
         running, ends, held = self._running, self._ends, self._held
         while running and running[0][0] <= now:
             job = heappop(running)[1]

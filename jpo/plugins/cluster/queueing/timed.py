@@ -63,7 +63,6 @@ def timed(jobs: JobTable, processors: int, selection: JobSelection, *, backfilli
 
 
 def _with_all_keys(jobs: JobTable, queue: Whole, key: Key, machine: ProcessorPool, now: float, *, backfilling: bool) -> list[int]:
-    """Start what may start; the jobs."""
     seen = waiting_rows(jobs, queue)
     keys = key(seen, now)
     begun: list[int] = []
@@ -93,7 +92,6 @@ def _with_all_keys(jobs: JobTable, queue: Whole, key: Key, machine: ProcessorPoo
 
 
 def _by_tournament(tournament: Tournament, machine: ProcessorPool, now: float, *, backfilling: bool) -> list[int]:
-    """The same, without a look at every job."""
     begun: list[int] = []
     while machine.free and (job := tournament.first()) >= 0 and machine.needed[job] <= machine.free:
         machine.begin(job, now)

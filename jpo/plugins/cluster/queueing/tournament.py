@@ -43,7 +43,6 @@ class Tournament:
         self.clear()
 
     def clear(self) -> None:
-        """Nobody waits."""
         self._first = [-1] * (2 * self._leaves)
         self._certain = [NEVER] * (2 * self._leaves)
         self._shortest = [NEVER] * (2 * self._leaves)  # requested time of those that wait in the part of a node
@@ -63,13 +62,11 @@ class Tournament:
             self._play(node)
 
     def come(self, job: int) -> None:
-        """A job begins to wait."""
         leaf = self._leaf[job]
         self._first[leaf], self._shortest[leaf] = job, self._requested[job]
         self._play_up(leaf)
 
     def go(self, job: int) -> None:
-        """A job waits no longer."""
         leaf = self._leaf[job]
         self._first[leaf], self._shortest[leaf] = -1, NEVER
         self._play_up(leaf)

@@ -11,7 +11,6 @@ from jpo.wording.numbers import counted
 
 
 def document(found: Sequence[WorkloadDescription]) -> Document:
-    """A section for each workload."""
     return Document("Workloads of a cluster", tuple(Section(title(one), (table(one), spreads(one))) for one in found))
 
 
@@ -23,7 +22,6 @@ def title(one: WorkloadDescription) -> str:
 
 
 def table(one: WorkloadDescription) -> Table:
-    """Single figures."""
     shares = one.shares
     rows: tuple[Row, ...] = (
         ("load", Cell(one.load, "share")),
@@ -40,7 +38,6 @@ def table(one: WorkloadDescription) -> Table:
 
 
 def spreads(one: WorkloadDescription) -> Table:
-    """Figures over jobs."""
     named = (("run time", one.run_seconds), ("requested time", one.requested_seconds), ("processors", one.sizes))
     rows: list[Row] = []
     for name, figures in named:

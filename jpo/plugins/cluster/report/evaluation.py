@@ -12,7 +12,6 @@ from jpo.wording.numbers import counted
 
 LEGEND = "wait and slowdown: average and 95th percentile over jobs; slowdown is bounded, of 10 s at least. Better is smaller."
 OWED = {"energy": "energy_joules", "cost": "cost_usd"}
-"""Columns of platforms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,6 @@ class Evaluated:
 
 
 def document(evaluated: Evaluated) -> Document:
-    """A table per workload and machine, and how to read it."""
     sections = tuple(Section(title, (table(found),)) for title, found in by_workload(evaluated))
     return Document("Policies of workload management", (*sections, Span(LEGEND, "dim"), *uncoded(evaluated.notes)))
 

@@ -30,7 +30,6 @@ class ContestResult:
 
 
 def document(judged: ContestResult) -> Document:
-    """A row for each name; below, how to read it and what came of it."""
     found = judged.standings
     rows: list[Row] = []
     for name in found.values:
@@ -52,7 +51,6 @@ def document(judged: ContestResult) -> Document:
 
 
 def verdict(judged: ContestResult, rule: str) -> str:
-    """Better, worse, or not told apart."""
     found = judged.standings
     bounds = found.difference(judged.agent, rule)[1:]
     low, high = (bound if abs(bound) > NOTHING * abs(found.mean(rule)) else 0.0 for bound in bounds)
@@ -63,7 +61,6 @@ def verdict(judged: ContestResult, rule: str) -> str:
 
 
 def as_json(judged: ContestResult) -> dict[str, object]:
-    """Means, differences with intervals, and every value."""
     found = judged.standings
     others = [name for name in found.values if name != judged.agent]
     gaps = {name: dict(zip(("mean", "low", "high"), found.difference(judged.agent, name), strict=True)) for name in others}

@@ -74,7 +74,6 @@ class Exam:
         self.best, self.score = agent.weights(), -np.inf
 
     def examine(self) -> None:
-        """See how good the agent is by now."""
         episodes = [Episode(*one, self.agent.options) for one in self._drawn]
         lived = live(self.agent, episodes, explore=False, objective=self._objective)
         returns = [one.rewards.sum() / scale for one, scale in zip(lived, self._scales, strict=True) if len(one.actions)]
@@ -161,7 +160,6 @@ class ContestOptions:
     sequences: int
     length: int
     split: float
-    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +188,7 @@ def test(
     own, seed = contestant.own, contestant.seed
     margin: float | None = None
     draw = sequences_of(scenarios, by.length, by.split, 1.0)
-    rng = np.random.default_rng(by.seed)
+    rng = np.random.default_rng(seed)
     drawn = [draw(rng) for _ in range(by.sequences)]
     turns = range((by.sequences + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
     if own is None:
@@ -254,7 +252,6 @@ def sequences_of(scenarios: Sequence[Scenario], length: int, begin: float, end: 
 
 
 def known_objective(name: str) -> str:
-    """A metric that can be learnt for."""
     if name not in METRICS:
         raise UsageError("--objective", f"{name!r:.40} is not a metric", f"name one of {', '.join(METRICS)}", code="JPO-E744")
     return name

@@ -82,6 +82,6 @@ def decisions(found: DeviceSchedule) -> Iterator[str]:
 
 def lessons(options: LegacyOptions, scenario: Scenario, rounds: int) -> Lessons:
     """What a learning agent of such a file learns, and how: REINFORCE over all jobs as one sequence."""
-    agent, length = options.agent, len(scenario.jobs)
+    agent = options.agent
     numbers = (agent.hidden, agent.lr, agent.gamma, options.seed)
-    return Lessons("reinforce", options.episode, options.objective, 1, rounds, 4, length, 1.0, *numbers)
+    return Lessons("reinforce", options.episode, options.objective, 1, rounds, 4, len(scenario.jobs), 1.0, *numbers)

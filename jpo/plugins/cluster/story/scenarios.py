@@ -6,7 +6,7 @@ All commands of the lab take them alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -65,7 +65,6 @@ def scenarios_of(sources: Sources, rules: Sequence[Rule], seeds: range, notes: l
 
 
 def on_equal_processors(sources: Sources, rules: Sequence[Rule], seeds: range, notes: list[str]) -> list[Scenario]:
-    """Logs and drawn jobs on machines of equal processors."""
     for path in sources.logs:
         if path.suffix.lower() == ".csv":
             raise UsageError(str(path), "is a table of training jobs, which need a platform", "give --platform", code="JPO-E744")
@@ -147,7 +146,6 @@ def without_misfits(
 
 
 def never_ran(path: Path, count: int, notes: list[str]) -> None:
-    """Note jobs that are left out."""
     if count:
         notes.append(f"{path.name}: {counted(count, 'job')} never ran: left out.")
 
@@ -174,7 +172,7 @@ def logged(path: Path, sources: Sources, seeds: range, notes: list[str]) -> list
             remedy = "give more --procs, or --oversized drop or clip"
             raise UsageError(f"{path}:{log.lines[place]}", finding, remedy, code="JPO-E741")
         dropped = sources.oversized == "drop"
-        jobs = jobs.rows(~too_large) if dropped else jobs.with_processors(np.minimum(jobs.processors, processors))
+        jobs = jobs.rows(~too_large) if dropped else replace(jobs, processors=np.minimum(jobs.processors, processors))
         done = "left out" if dropped else f"given {processors}"
         notes.append(f"{path.name}: {count} jobs need more than {processors} processors and are {done}.")
     if not len(jobs):

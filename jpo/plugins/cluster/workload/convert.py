@@ -1,12 +1,6 @@
 """Tables of other clusters as training jobs: Philly's, openb's, Pollux's, and JPO's own history. Times count from the first job.
 
-    philly    Microsoft's cluster_job_log: JSON, a list of jobs with attempts; the last attempt that has both times counts
-    openb     Alibaba's openb_pod_list: CSV with name, cpu_milli, memory_mib, num_gpu, gpu_spec, creation and deletion times
-    pollux    AdaptDL's workload: CSV with time, name, num_replicas; how long each application runs must be said
-    history   `jpo history --format json`: finished runs, with the devices that they were given
-
-A share of a GPU becomes a whole one: devices are given out whole here. Of several GPU types that a job may have, the first
-counts.
+docs/plugins/cluster.md says what each is. A share of a GPU becomes a whole one: devices are given out whole here.
 """
 
 from __future__ import annotations
@@ -16,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jpo.errors import quoted
 from jpo.files.reading import json_object
@@ -65,12 +59,8 @@ def convert(path: Path, form: str, durations: Durations, *, jpo: bool = True) ->
 
 
 def _philly(text: str, path: Path, durations: Durations) -> Iterator[ConvertedJob | None]:
-    try:
-        listed = json_object(f'{{"jobs": {text}}}')["jobs"] if text.lstrip().startswith("[") else None
-    except ValueError as error:
-        raise malformed(str(path), str(error)) from error
-    if not isinstance(listed, list):
-        raise malformed(str(path), "is not a JSON list of jobs", "cluster_job_log of Philly's traces is one")
+    jobs = f'{{"jobs": {text}}}' if text.lstrip().startswith("[") else "{}"
+    listed = _listed(jobs, "jobs", path, "is not a JSON list of jobs", "cluster_job_log of Philly's traces is one")
     for place, job in enumerate(listed, start=1):
         where = f"{path}: job {place}"
         if not isinstance(job, dict):
@@ -115,13 +105,7 @@ def _pollux(text: str, path: Path, durations: Durations) -> Iterator[ConvertedJo
 
 
 def _history(text: str, path: Path, durations: Durations) -> Iterator[ConvertedJob | None]:
-    try:
-        runs = json_object(text).get("runs")
-    except ValueError as error:
-        raise malformed(str(path), str(error)) from error
-    if not isinstance(runs, list):
-        raise malformed(str(path), "has no runs", "write it with jpo history --format json")
-    for place, run in enumerate(runs, start=1):
+    for place, run in enumerate(_listed(text, "runs", path, "has no runs", "write it with jpo history --format json"), start=1):
         where = f"{path}: run {place}"
         given, outcome = (run.get(key) if isinstance(run, dict) else None for key in ("parameters", "outcome"))
         if not (isinstance(given, dict) and isinstance(outcome, dict)):
@@ -172,7 +156,16 @@ FORMS: Mapping[str, Callable[[str, Path, Durations], Iterator[ConvertedJob | Non
     "pollux": _pollux,
     "history": _history,
 }
-"""How each form is read; None: a job that never ran or still does."""
+
+
+def _listed(text: str, key: str, path: Path, finding: str, remedy: str) -> list[Any]:
+    try:
+        listed = json_object(text).get(key)
+    except ValueError as error:
+        raise malformed(str(path), str(error)) from error
+    if not isinstance(listed, list):
+        raise malformed(str(path), finding, remedy)
+    return listed
 
 
 def _rows(text: str, path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:

@@ -48,5 +48,4 @@ def speedup(tasks: Shares | Whole, serial_shares: Shares) -> Shares:
 
     Source: Amdahl, "Validity of the single processor approach to achieving large scale computing capabilities", AFIPS 1967.
     """
-    found: Shares = 1 / (serial_shares + (1 - serial_shares) / tasks)
-    return found
+    return 1 / (serial_shares + (1 - serial_shares) / tasks)

@@ -5,7 +5,7 @@ Times are seconds. A table says what jobs want and how long they truly run; when
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -60,10 +60,6 @@ class JobTable:
     def rows(self, which: slice | Whole | NDArray[np.bool_]) -> JobTable:
         """Some of the jobs; `which` keeps their order."""
         return JobTable(*[column[which] for column in self._columns])  # type: ignore[arg-type]
-
-    def with_processors(self, processors: Whole) -> JobTable:
-        """The same jobs with other numbers of processors."""
-        return replace(self, processors=processors)
 
 
 def sorted_jobs(

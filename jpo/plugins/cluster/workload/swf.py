@@ -1,14 +1,6 @@
 """The Standard Workload Format of the Parallel Workloads Archive: one job per line, 18 columns, -1 = unknown.
 
-The rules of reading, which docs/plugins/cluster.md repeats:
-
-- a line that begins with ";" is a header, an empty one is nothing; more than 18 columns are read as the first 18;
-- processors: the larger of allocated (column 5) and requested (column 8);
-- run time: column 4, the true one. A job with none (0 or -1: cancelled before it ran), or without processors, is left out;
-- requested time: column 9, else the run time. A job that runs longer than requested is not killed;
-- jobs are sorted by submit time, then id. Submit times stay as they are; those that are Unix time (from UNIX_SECONDS on) are
-  counted from `UnixStartTime` of the header, else from the first job, so that policies that look at them (F1 to F4) can;
-- every column is a number, finite and not negative but for -1; memory (7, 10) is for options files of HDeepRM alone.
+The rules of reading are in docs/plugins/cluster.md. Memory (columns 7 and 10) is for options files of HDeepRM alone.
 
 Source: Chapin et al., "Benchmarks and Standards for the Evaluation of Parallel Job Schedulers", JSSPP 1999;
 https://www.cs.huji.ac.il/labs/parallel/workload/swf.html.
@@ -104,7 +96,6 @@ def read_swf(path: Path, *, first: int | None = None) -> SwfLog:
 
 
 def malformed(place: str, finding: str, remedy: str = "") -> UsageError:
-    """The error of a workload that cannot be used."""
     return UsageError(place, finding, remedy, code="JPO-E740")
 
 
@@ -143,7 +134,6 @@ def _lines(file: BufferedReader, path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _row(line: str, path: Path, line_number: int) -> tuple[float, ...]:
-    """The 18 numbers of a line."""
     texts = line.split()
     try:
         row = tuple(map(float, texts[: len(COLUMNS)]))

@@ -1,14 +1,6 @@
-"""Training jobs of a cluster as CSV: one per row, columns by their names in the first row.
+"""Training jobs of a cluster as CSV: one per row, columns by their names in the first row; docs/plugins/cluster.md has them.
 
-    id, submit_seconds, duration_seconds or work (reference device seconds x devices), gpus, gpu_type, cpus, memory_gib, tasks,
-    requested_seconds, bandwidth_gbps, phases, batch_size, model_class, user, deadline_seconds,
-    min_tasks, max_tasks, serial_share
-
-submit, duration, memory, class and deadline are other names of those columns. gpus, cpus, memory and bandwidth are of each task;
-an absent column or an empty cell is 0 (tasks 1, cpus 1 where there are no gpus, requested the duration, no deadline). batch_size
-is kept for nothing yet. A job can run with min_tasks to max_tasks tasks where those are given, and with its tasks alone
-else. phases are `seconds:GB/s` again and again, as `600:20 60:2`, in place of bandwidth_gbps. A duration of
-0 is a job that never ran: it is left out.
+An absent column or an empty cell is 0 (tasks 1, cpus 1 where there are no gpus, requested the duration, no deadline).
 """
 
 from __future__ import annotations
@@ -88,7 +80,6 @@ def read_training_jobs(path: Path, *, first: int | None = None) -> TrainingJobs:
 
 
 def tables(rows: list[JobRow]) -> tuple[JobTable, DemandTable]:
-    """The jobs of rows in the order of their arrival."""
     tasks, gpus = np.array([int(row.amount("tasks", 1)) for row in rows]), np.array([int(row.amount("gpus")) for row in rows])
     cpus = np.array([int(row.amount("cpus", 0 if row.amount("gpus") else 1)) for row in rows])
     users = {name: place for place, name in enumerate(dict.fromkeys(row.texts["user"] for row in rows if row.texts["user"]))}
@@ -174,7 +165,6 @@ def _row(given: Mapping[str, str], path: Path, line: int) -> JobRow:
 
 
 def _check_range(amounts: Mapping[str, float | None], place: str) -> None:
-    """A job can run with the tasks that it asks for."""
     tasks = amounts["tasks"] or 1.0
     least, most = (tasks if (value := amounts[column]) is None else value for column in ("min_tasks", "max_tasks"))
     if not 1 <= least <= tasks <= most:
@@ -200,7 +190,6 @@ def _phases(cell: str, place: str) -> Phases:
 
 
 def _mean(phases: Phases) -> float:
-    """GB/s over a cycle."""
     return sum(seconds * gbps for seconds, gbps in phases) / sum(seconds for seconds, _ in phases)
 
 

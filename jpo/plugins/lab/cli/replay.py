@@ -23,21 +23,14 @@ POLICIES_HELP = (
 @click.command()
 @click.argument("given", nargs=-1, type=FILE, metavar="[TRACE.CSV | CONFIG.INI]...")
 @click.option("--policies", metavar="A,B,...", help=POLICIES_HELP)
-@click.option("--runs", metavar="N,N,...", default="5,10,20,40", show_default=True, help="Horizons; the last one is played.")
-@click.option("--seeds", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Replays of each policy.")
-@click.option(
-    "--objective",
-    "objectives",
-    multiple=True,
-    default=["balanced"],
-    show_default=True,
-    help="time, cost or balanced; repeatable.",
-)
+@click.option("--runs", metavar="N,N,...", default="5,10,20,40", help="Horizons; the last one is played.")
+@click.option("--seeds", type=click.IntRange(1, 10_000), default=20, help="Replays of each policy.")
+@click.option("--objective", "objectives", multiple=True, default=["balanced"], help="time, cost or balanced; repeatable.")
 @click.option("--knob", "knobs", type=click.Choice(["power_limit_w"]), multiple=True, help="Let policies choose this too.")
 @output_options(*READABLE, files=True)
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Cost against runs as a picture: .png or .svg.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes at once; default: one per core.")
-@click.option("--backend", type=click.Choice(["loky", "threading", "ray"]), default="loky", show_default=True)
+@click.option("--backend", type=click.Choice(["loky", "threading", "ray"]), default="loky")
 @seed_option
 @click.option("-v", "--verbose", is_flag=True, help="A table for each workload too; a traceback for internal errors.")
 @toml_option

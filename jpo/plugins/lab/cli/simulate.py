@@ -22,8 +22,8 @@ INSTALLATIONS = ("none", "host-memory", "slow-loaders", "slow-links", "batch-lim
 
 
 @click.command()
-@click.option("--workloads", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many to simulate.")
-@click.option("--runs", type=click.IntRange(1, 1000), default=30, show_default=True, help="Runs of each.")
+@click.option("--workloads", type=click.IntRange(1, 1000), default=20, help="How many to simulate.")
+@click.option("--runs", type=click.IntRange(1, 1000), default=30, help="Runs of each.")
 @seed_option
 @click.option("--prefer", "--preference", metavar="PREFERENCE", help="time, cost, efficiency, balanced, or time=0.3,cost=0.7.")
 @click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How much to explore; default: safe.")

@@ -55,9 +55,7 @@ class Standing:
 Result = Mapping[Objective, Mapping[str, Standing]]
 """Standings by objective and policy, both in the order of the plan."""
 Replays = dict[tuple[str, PolicyFactory, Objective], list[Replay]]
-"""By the name of the workload, policy and objective."""
 Piece = tuple[Trace, PolicyFactory, Objective, range]
-"""What is played in one piece: with these seeds."""
 
 
 def hold(contest: Contest, *, jobs: int, backend: Backend, track: Track) -> Result:
@@ -98,7 +96,6 @@ def _play(trace: Trace, factory: PolicyFactory, objective: Objective, seeds: ran
 
 
 def _played(pieces: Sequence[Piece], runs: int, *, jobs: int, backend: Backend, track: Track) -> Iterable[list[Replay]]:
-    """The replays of the pieces, in their order."""
     import joblib  # type: ignore[import-untyped]
 
     if backend == "ray":

@@ -48,7 +48,6 @@ class Score:
     harm: Estimate
 
     def after(self, runs: int) -> Estimate:
-        """The normalised cumulative cost of the first runs."""
         return self.curve[runs - 1]
 
 
@@ -67,7 +66,6 @@ def score(replays: Sequence[Replay], never_changing: Sequence[Replay]) -> Score:
 
 
 def over_workloads(scores: Sequence[Score]) -> Score:
-    """One score for all workloads, each of the same weight."""
     return Score(
         curve=tuple(_geometric(column) for column in zip(*(score.curve for score in scores), strict=True)),
         per_model=_geometric([score.per_model for score in scores]),

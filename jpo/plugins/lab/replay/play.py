@@ -60,7 +60,6 @@ class ReplayPolicy(Protocol):
 
 
 PolicyFactory = Callable[[ReplayProblem], ReplayPolicy]
-"""Builds a policy for a problem."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -19,7 +19,6 @@ from jpo.files.reading import contents, number_or_nan, toml
 
 CostUnit = Literal["J", "GPU h", "USD", "relative"]
 LARGEST_BYTES = 64 << 20
-"""A larger file is no trace."""
 SMALLEST, LARGEST = 1e-9, 1e15
 """Range of measurements: beyond it, products and sums would not stay finite and above 0."""
 
@@ -118,7 +117,6 @@ class _Cells:
     place: str
 
     def number(self, column: str) -> float:
-        """The cell as a number within SMALLEST..LARGEST."""
         text = self.row.get(column, "")
         value = number_or_nan(text.strip())
         if not SMALLEST <= value <= LARGEST:

@@ -11,7 +11,6 @@ from jpo.wording import names, numbers
 
 
 def document(fleet: Fleet) -> Document:
-    """The tables and what must be known to read them."""
     return Document(headline(fleet), (per_workload(fleet), over_all(fleet), totals(fleet), Items(notes(fleet))))
 
 
@@ -42,14 +41,12 @@ def arrow(name: str, before: float | None, after: float | None) -> Cell:
 
 
 def goal(lane: Lane) -> Cell:
-    """How the objective changed."""
     if lane.goal is None:
         return Cell("fails", emphasis="bad")
     return Cell(lane.goal, emphasis="bad" if lane.goal > CLEARLY else "good" if lane.clearly_better else "")
 
 
 def over_all(fleet: Fleet) -> Table:
-    """Medians over the workloads, and the change with its interval."""
     columns = Column("unchanged", "figure"), Column("with JPO", "figure"), Column("change (90% interval)", "figure", "change")
     rows: list[Row] = [
         (names.quantity(name).short, *(Cell(value, name) for value in typical(fleet, name)), estimate(ratio))

@@ -69,7 +69,6 @@ class Judged:
 
 
 def document(result: LogFigures) -> Document:
-    """Two tables per workload, then what could not be used."""
     sections = []
     for figures in result.workloads:
         endings = ", ".join(f"{count} {ending.replace('_', ' ')}" for ending, count in figures.by_status.items())
@@ -80,7 +79,6 @@ def document(result: LogFigures) -> Document:
 
 
 def _quantities(figures: Figures, currency: Currency) -> Table:
-    """What was measured of the runs that ended well."""
     columns = (
         *(Column("of runs that ended well"), Column("runs", "figure"), Column("mean", "figure"), Column("median", "figure")),
         *(Column("middle half"), Column("least", "figure")),
@@ -119,7 +117,6 @@ def _best(figures: Figures) -> Table:
 
 
 def _not_usable(logs: Sequence[UnusableLog]) -> Iterator[Block]:
-    """Why which file says nothing."""
     if logs:
         yield f"{numbers.counted(len(logs), 'log')} not usable:"
         yield Items(tuple(log.why.cited for log in logs[:MOST_LISTED]))
@@ -167,7 +164,6 @@ def as_csv(result: LogFigures) -> str:
 
 
 def _leaves(document: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, Raw]]:
-    """Nested names joined by dots."""
     for name, value in document.items():
         if isinstance(value, Mapping):
             yield from _leaves(value, f"{prefix}{name}.")

@@ -58,7 +58,6 @@ def _lines(panel: Axes, scores: dict[str, Score]) -> None:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers on a log axis, as many as one reads."""
     several = [1, 1.1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 500, 1000]
     inside = [tick for tick in several if low <= tick <= high]
     return inside if len(inside) <= 12 else inside[:: len(inside) // 8]

@@ -24,7 +24,6 @@ def tables(fleets: Mapping[str, Fleet]) -> Iterator[Table]:
 
 
 def table(fleets: Mapping[str, Fleet], name: str, caption: str) -> Table:
-    """A row for each policy."""
     first = next(iter(fleets))
     columns = (
         *(Column("policy", "key"), Column("paid", "figure", "change")),
@@ -36,7 +35,6 @@ def table(fleets: Mapping[str, Fleet], name: str, caption: str) -> Table:
 
 
 def row(policy: str, fleet: Fleet, reference: Fleet) -> Row:
-    """What came of the fleet under one policy."""
     ratio, total = against(fleet, reference), all_runs(fleet)[1]
     compared = Cell("reference") if fleet is reference else Cell(ratio.mean, low=ratio.low, high=ratio.high)
     decided = Cell(share_decided_by(fleet, "sac") if fleet.decided_by else "")
@@ -44,7 +42,6 @@ def row(policy: str, fleet: Fleet, reference: Fleet) -> Row:
 
 
 def notes() -> tuple[str, ...]:
-    """What the tables do not show."""
     return (
         "paid: what all runs took against unchanged, a failed run one more; time and money as preferred; geometric mean.",
         f"goal: the preferred objective over the last runs. Both: each workload at most {MOST:g}-fold.",

@@ -36,7 +36,6 @@ class Played:
 
 
 def document(played: Played) -> Document:
-    """The tables and how to read them."""
     contest = played.contest
     harm = min(HARM_RUNS, contest.runs)
     legend = (Span(line.format(last=contest.runs, harm=harm), "dim") for line in LEGEND)

@@ -65,7 +65,6 @@ ALL_POLICIES: Mapping[str, PolicyFactory] = {
     **{name: partial(decided_by, name) for name in NAMED},
     **POLICIES,
 }
-"""Every policy that `--policies` can name."""
 QUICK_POLICIES = "jpo,default,random,hillclimb,zeus"
 MOST_RUNS = 1000
 
@@ -128,7 +127,6 @@ def refuse_twins(traces: Sequence[Trace]) -> None:
 
 
 def named_policies(text: str) -> tuple[str, ...]:
-    """`a,b,c` as names of policies."""
     return _known("--policies", text, tuple(ALL_POLICIES))
 
 

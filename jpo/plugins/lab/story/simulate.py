@@ -72,7 +72,6 @@ class Plan:
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """The flags as tables of jpo.toml."""
         preference = {} if self.preference is None else {"preference": self.preference}
         return preference if self.explore is None else {**preference, "agent": {"explore": self.explore}}
 
@@ -131,7 +130,6 @@ def made(keep: Path) -> Path:
 
 
 def set_up(number: int, plan: Plan, root: Path, settings: LoadedSettings) -> WorkloadFolder:
-    """Draw a workload and write its config.ini and jpo.toml."""
     rng = np.random.default_rng([plan.seed, number])
     job = draw_workload(number, plan.runs, rng, drift=plan.drift, installation=plan.cluster)
     config = root / f"workload-{number:02}" / "config.ini"

@@ -100,7 +100,7 @@ def result_options(what: str) -> Callable[[F], F]:
         "destination",
         destination,
         click.option("-o", "--output", "result", type=FILE, metavar="FILE", help=what),
-        click.option("--format", "form", type=click.Choice(READABLE), default="text", show_default=True),
+        click.option("--format", "form", type=click.Choice(READABLE), default="text"),
         colour_option,
         verbose_option,
     )
@@ -119,16 +119,14 @@ def fitting_of(
 fit_options = as_record(
     "fitting",
     fitting_of,
-    click.option("--method", type=click.Choice(METHODS), default="markov", show_default=True),
+    click.option("--method", type=click.Choice(METHODS), default="markov"),
     click.option("--phases", "n_phases", type=click.IntRange(2, 50), help="How many; default: as the traces have them, 2 to 10."),
-    click.option(
-        "--history", type=click.IntRange(1, 100), default=3, show_default=True, help="crbm-kmeans: samples it looks back."
-    ),
-    click.option("--hidden", type=click.IntRange(1, 1000), default=10, show_default=True, help="crbm-kmeans: hidden units."),
-    click.option("--learning-rate", type=click.FloatRange(1e-6, 1), default=0.01, show_default=True, help="crbm-kmeans."),
-    click.option("--epochs", type=click.IntRange(1, 100_000), default=100, show_default=True, help="crbm-kmeans: at most."),
+    click.option("--history", type=click.IntRange(1, 100), default=3, help="crbm-kmeans: samples it looks back."),
+    click.option("--hidden", type=click.IntRange(1, 1000), default=10, help="crbm-kmeans: hidden units."),
+    click.option("--learning-rate", type=click.FloatRange(1e-6, 1), default=0.01, help="crbm-kmeans."),
+    click.option("--epochs", type=click.IntRange(1, 100_000), default=100, help="crbm-kmeans: at most."),
     seed_option,
 )
 budget_option = click.option(
-    "--resizes-per-hour", "per_hour", type=click.FloatRange(0.1, 3600), default=30.0, show_default=True, help="Budget of resizes."
+    "--resizes-per-hour", "per_hour", type=click.FloatRange(0.1, 3600), default=30.0, help="Budget of resizes."
 )

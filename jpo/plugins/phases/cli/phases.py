@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from jpo.plugins.phases.traces import Traces
 
 
-@click.group()
+@click.group(context_settings={"show_default": True})
 def phases() -> None:
     """Phases of CPU, memory and GPU; requests that follow them.
 
@@ -151,8 +151,8 @@ def allocate(model: Path, traces: Sequence[Path], per_hour: float, selection: Se
 @phases.command()
 @model_file
 @traces_files
-@click.option("--kind", type=click.Choice(["courses", "variance"]), default="courses", show_default=True)
-@click.option("--palette", type=click.Choice(PALETTES), default=PALETTES[0], show_default=True)
+@click.option("--kind", type=click.Choice(["courses", "variance"]), default="courses")
+@click.option("--palette", type=click.Choice(PALETTES), default=PALETTES[0])
 @options(column_options, result_options("The picture, .png or .svg; else lines for the terminal."))
 def plot(model: Path, traces: Sequence[Path], kind: str, palette: str, selection: Selection, destination: Destination) -> None:
     """Draw traces over bars of their phases.
@@ -253,8 +253,8 @@ def evaluate(
 @phases.command()
 @model_file
 @traces_files
-@click.option("--container", default="trainer", show_default=True, help="The container of the Kubernetes patch.")
-@click.option("--headroom", type=click.FloatRange(0, 10), default=0.15, show_default=True, help="Share above the peak.")
+@click.option("--container", default="trainer", help="The container of the Kubernetes patch.")
+@click.option("--headroom", type=click.FloatRange(0, 10), default=0.15, help="Share above the peak.")
 @options(column_options, result_options("Write the Kubernetes patch there, as YAML."))
 def rightsize(
     model: Path, traces: Sequence[Path], container: str, headroom: float, selection: Selection, destination: Destination

@@ -17,7 +17,6 @@ from jpo.plugins.phases.traces import Floats
 LATEST = 1e19
 """Of any time: nanoseconds of the year 2286."""
 LONGEST = 64
-"""Characters of a time."""
 LOCAL = re.compile(
     r"(?P<a>[0-9]{1,4})(?P<sign>[./])(?P<b>[0-9]{1,2})[./](?P<c>[0-9]{1,4}),? "
     r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:[.][0-9]+)?)?(?: ?(?P<half>[AaPp])[.]?[Mm][.]?)?"
@@ -86,7 +85,6 @@ def _date(text: str, day_first: bool | None) -> Moment | None:
 
 
 def _written(text: str, day_first: bool | None) -> datetime | None:
-    """A date as people of a country write it."""
     found = LOCAL.fullmatch(text)
     if found is None:
         return None
@@ -124,5 +122,4 @@ def unfolded(times: Floats, is_local: bool) -> tuple[Floats, int | None]:
 
 
 def summer_time(what: str) -> str:
-    """That an hour comes twice."""
     return f"{what}: local times go back by an hour once: the end of summer time; read as continuous [{SUMMER_TIME}]"

@@ -28,7 +28,6 @@ RECENT_SECONDS = 5e8
 VALUE = ("value", "metric_value")
 TITLES = ("series", "metric", "metric_name", "__name__", "labels", "tags")
 Found = tuple[list[ExportedSeries], list[str]]
-"""Series, and what there is to say."""
 
 
 def is_time(text: str) -> bool:
@@ -111,7 +110,6 @@ def _series(path: Path, place: str, title: str, times: Floats, values: Floats, u
 
 
 def _times(path: Path, place: ColumnPlace, rows: Sequence[Row]) -> tuple[Floats, list[str]]:
-    """Times in seconds, and what was done with them."""
     day_first = is_day_first(cells[place.at] for _, cells in rows)
     moments = [moment(f"{path}:{line}", cells[place.at].strip(), day_first=day_first) for line, cells in rows]
     written, is_date, is_local = (np.array(part) for part in zip(*moments, strict=True))

@@ -53,8 +53,7 @@ def last_values(times: Floats, own: Floats, values: Floats) -> Floats:
     at = np.searchsorted(own, times, side="right") - 1
     step = float(np.median(np.diff(own))) if len(own) > 1 else np.inf
     fresh = (at >= 0) & (times - own[np.maximum(at, 0)] <= OLDEST_STEPS * step)
-    last: Floats = np.where(fresh, values[np.maximum(at, 0)], np.nan)
-    return last
+    return np.where(fresh, values[np.maximum(at, 0)], np.nan)
 
 
 def lived(times: Floats, counter: Floats) -> int:
@@ -115,7 +114,6 @@ def _without_replicas(one: ExportedSeries) -> tuple[str, frozenset[tuple[str, st
 
 
 def _in_its_unit(one: ExportedSeries, meaning: Meaning) -> tuple[Floats, Floats]:
-    """A series in its feature's unit."""
     size = in_base(one.place, meaning.feature, CellValue(1.0, one.unit)) if one.unit else 1 / units.parts(meaning.unit)
     end = lived(one.times, one.values)
     times, values = rates(one.times[:end], one.values[:end]) if meaning.is_counter else (one.times, one.values)

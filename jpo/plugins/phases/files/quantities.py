@@ -22,7 +22,6 @@ UNKNOWN = "JPO-E876"
 
 
 def words_of(text: str) -> list[str]:
-    """Words, numbers and percent signs of a name, in small letters."""
     return re.findall(r"[a-z]+|[0-9]+|%", text.lower())
 
 
@@ -109,7 +108,6 @@ def _require_agreement(series: Sequence[ExportedSeries], file: Meaning, features
 
 
 def _named(one: ExportedSeries, columns: TraceColumns) -> Meaning | None:
-    """As the user says, by its metric, its legend or its file."""
     called = {one.name, one.title, one.file, Path(one.file).name}
     for name, header in columns.named.items():
         if header not in called or name in (EXECUTION, TIME):

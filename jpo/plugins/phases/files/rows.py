@@ -77,7 +77,6 @@ def require_width(path: Path, width: int, rows: Sequence[Row]) -> None:
 
 
 def malformed(place: str, finding: str, remedy: str = "correct the file; docs/plugins/phases.md has the format") -> UsageError:
-    """What is wrong with a file."""
     return UsageError(place, finding, remedy, code="JPO-E730")
 
 

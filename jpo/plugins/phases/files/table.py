@@ -59,7 +59,6 @@ def read_table(path: Path, width: int, places: Mapping[str, ColumnPlace], rows: 
 
 
 def _require_order(path: Path, found: Mapping[str, Sequence[_Sample]]) -> None:
-    """Each execution has two samples, and its time goes on."""
     for execution, samples in found.items():
         if len(samples) < 2:
             where = f"{path}:{samples[0].number}: execution {quoted(execution)}"

@@ -40,7 +40,6 @@ USUAL_UNITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         **{f"memory_{unit}": (f"memory_{unit}", f"mem_{unit}") for unit in ("kib", "mib", "gib", "mb", "gb")},
     }
 )
-"""Headers by which they are found."""
 LONG_SECONDS = 900.0
 """Between samples: phases of minutes are not seen any more."""
 OFTEN_SECONDS = 0.05
@@ -111,12 +110,10 @@ def odd_figures(values: Floats, features: tuple[str, ...]) -> Iterator[str]:
 
 
 def said(name: str, unit: str) -> str:
-    """That measurements are converted."""
     return f"{name} is read from {UNITS[unit][1]}, as its column says [{CODE}]"
 
 
 def units_of(quantity: str) -> list[str]:
-    """The other names of a quantity."""
     return [name for name, (of, _, _) in UNITS.items() if of == quantity]
 
 

@@ -51,8 +51,7 @@ def levelled(scaled: Floats, lengths: Sequence[int]) -> Floats:
     segment = segments(scaled, lengths)
     sums = np.zeros((int(segment.max()) + 1, scaled.shape[1]))
     np.add.at(sums, segment, scaled)
-    means: Floats = (sums / np.bincount(segment)[:, None])[segment]
-    return means
+    return (sums / np.bincount(segment)[:, None])[segment]
 
 
 def _noise(scaled: Floats, lengths: Sequence[int]) -> Floats:

@@ -78,13 +78,11 @@ class Crbm:
     def hidden(self, visible: Floats, history: Floats) -> Floats:
         """Probabilities of the hidden units, shape (samples, n)."""
         drive = visible @ self.hidden_visible.T + history @ self.hidden_history.T + self.hidden_bias
-        probabilities: Floats = 1 / (1 + np.exp(-np.clip(drive, -60, 60)))
-        return probabilities
+        return 1 / (1 + np.exp(-np.clip(drive, -60, 60)))
 
     def visible(self, hidden: Floats, history: Floats) -> Floats:
         """Means of the visible units, shape (samples, d)."""
-        means: Floats = hidden @ self.hidden_visible + history @ self.visible_history.T + self.visible_bias
-        return means
+        return hidden @ self.hidden_visible + history @ self.visible_history.T + self.visible_bias
 
     def activations(self, scaled: Floats, lengths: Sequence[int], *, parity: bool = False) -> Floats:
         """Probabilities of the hidden units for each sample, shape (samples, n).
@@ -112,7 +110,6 @@ class Crbm:
         return np.array(drawn[len(past) :])
 
     def arrays(self) -> Mapping[str, Floats]:
-        """Its weights by the names that a model has them under."""
         return {PREFIX + name: getattr(self, name) for name in NAMES}
 
 

@@ -18,5 +18,4 @@ class PhasesTable(SettingsTable):
 
 
 def phases_table(settings: LoadedSettings) -> PhasesTable:
-    """[phases] as it is in force."""
     return settings.table("phases", PhasesTable)

@@ -18,7 +18,6 @@ USES = (
     Column("dwell", "figure", "duration_seconds"),
     *(Column(name, "figure") for name in ("mean", "p50", "p95", "p99", "max")),
 )
-"""How long each phase lasts, and what it uses of one resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,6 @@ class Phases:
 
 
 def document(found: Phases) -> Document:
-    """The table of phases, what follows what, and the phases over time."""
     title = (
         Span(counted(len(found.figures), "phase")),
         f" by {found.method} in {counted(found.executions, 'execution')}, {counted(found.samples, 'sample')} of {found.place}",
@@ -107,13 +105,11 @@ def _transitions(phases: Sequence[PhaseFigures]) -> Table:
 
 
 def _kinds(kinds: Sequence[Kind]) -> Table:
-    """Each kind by the execution in its middle."""
     columns = (Column("executions", "figure"), Column("like", "key"), Column("phases"))
     return Table(columns, tuple((kind.executions, kind.medoid, " ".join(map(str, kind.phases))) for kind in kinds), "kinds")
 
 
 def _coming(coming: Sequence[ComingPhase]) -> Table:
-    """What comes next in each execution."""
     since, left, stay = (Column(name, "figure", "duration_seconds") for name in ("since", "in", "for"))
     columns = (
         *(Column("execution", "key"), Column("like"), Column("phase", "figure"), since),

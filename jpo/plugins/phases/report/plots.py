@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 PALETTES = ("tab10", "Set2", "viridis", "cividis", "gray")
 """Of matplotlib; the last three read in print or with any eyes."""
 MOST_ROWS = 12
-"""Executions in one picture."""
 UNITS = {"cpu_cores": "CPU (cores)", "memory_bytes": "memory (GiB)", "gpu_memory_bytes": "GPU memory (GiB)"}
 
 

@@ -21,7 +21,6 @@ class Sized:
 
 
 def document(sized: Sized) -> Document:
-    """The table, and both forms."""
     sizes = sized.sizes
     rested = f"{counted(sizes.executions, 'execution')}, {counted(sizes.samples, 'sample')}"
     columns = (

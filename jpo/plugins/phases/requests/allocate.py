@@ -22,7 +22,6 @@ from jpo.plugins.phases.requests.watch import LEAST, AfterSample, Watch
 from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Floats, Traces
 
 RESIZES_PER_HOUR = 30.0
-"""How often a request may change."""
 HOUR_SECONDS = 3600.0
 MOST_SAVED_UP = 4.0
 """Resizes that a quiet time leaves for a lively one."""
@@ -168,7 +167,6 @@ class Requests:
         return True
 
     def _due(self, at: int, seen: AfterSample, likely: tuple[Likely, Likely] | None, need: float) -> Due:
-        """What is due of a resource."""
         step = step_at(self._caution[at], self._climbed(at) if likely is not None else len(LADDER))
         recent = float(seen.recent[at])
         if likely is None or step.window:
@@ -211,7 +209,6 @@ class LeftOut:
         ]
 
     def on(self, cautions: Sequence[Pair]) -> StepTrial:
-        """What pairs of steps, for CPU and memory, do on them."""
         nothing = np.zeros((len(cautions), RESOURCES))
         trial = StepTrial(nothing, nothing[:, 0], nothing, 0)
         for execution, kept in self._executions:
@@ -236,7 +233,7 @@ def _watched(model: PhaseModel, execution: ExecutionTrace, watch: Watch) -> Iter
     densities = model.densities(execution.values[:, [names.index(name) for name in model.scaler.names]])
     for at, (time, need) in enumerate(zip(execution.times[:-1], execution.values[:-1, :RESOURCES], strict=True)):
         watch.see(float(time), need, densities[at])
-        yield AfterSample(float(time - execution.times[at - 1]) if at else 0.0, need, watch.likely, watch.recent)
+        yield AfterSample(float(time - execution.times[at - 1]) if at else 0.0, need, watch.likely, watch.recent.most)
 
 
 def _followed(

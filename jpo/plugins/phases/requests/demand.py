@@ -59,12 +59,14 @@ NAMES = tuple(field.name for field in fields(Positions))
 
 
 def join(parts: Sequence[Positions]) -> Positions:
-    """Positions of several executions as one."""
     return Positions(*(np.concatenate([getattr(part, name) for part in parts]) for name in NAMES))
 
 
 class Past:
-    """The positions of an execution as it goes on: those with a known future, and where it stands now."""
+    """The positions of an execution as it goes on: those with a known future, and where it stands now.
+
+    `samples`: those that are kept; the last one has no future, and behind it there is nothing.
+    """
 
     def __init__(self, horizon_seconds: float, most: int = 0) -> None:
         """`most`: of how many, at least, the newest are kept; 0: all."""
@@ -72,13 +74,13 @@ class Past:
         self._horizon, self._most = horizon_seconds, most
         self._n, self._open = 0, 0  # samples, and the first of them whose horizon has not passed
         room = min(FIRST_POSITIONS, 2 * most) if most else FIRST_POSITIONS
-        self._times, self._arrays = np.zeros(room), _no_positions(room)
+        self._times, self.samples = np.zeros(room), _no_positions(room)
 
     def add(self, time: float, need: Floats, phase: int) -> None:
         """One more sample, which is the future of those before it."""
         if self._n == len(self._times):
             self._make_room()
-        n, at = self._n, self._arrays
+        n, at = self._n, self.samples
         goes_on = n > 0 and bool(at.phase[n - 1] == phase)
         if n:
             while self._open < n - 1 and self._times[self._open] + self._horizon < time:
@@ -102,25 +104,20 @@ class Past:
         times, arrays = np.zeros(room), _no_positions(room)
         times[: self._n - first] = self._times[kept]
         for name in NAMES:
-            getattr(arrays, name)[: self._n - first] = getattr(self._arrays, name)[kept]
-        self._times, self._arrays = times, arrays
+            getattr(arrays, name)[: self._n - first] = getattr(self.samples, name)[kept]
+        self._times, self.samples = times, arrays
         self._n, self._open = self._n - first, max(0, self._open - first)
         self.forgotten += first
 
     @property
     def here(self) -> tuple[int, float, Floats]:
         """Phase, dwell time and level of the last sample."""
-        at, last = self._arrays, self._n - 1
+        at, last = self.samples, self._n - 1
         return int(at.phase[last]), float(at.dwell_seconds[last]), at.level[last].copy()
 
     def positions(self) -> Positions:
         """Those with a future: all but the last sample."""
-        return self._arrays.at(slice(0, self._n - 1))
-
-    @property
-    def samples(self) -> Positions:
-        """Those that are kept, from the first on; the last one has no future, and behind it there is nothing."""
-        return self._arrays
+        return self.samples.at(slice(0, self._n - 1))
 
     def __len__(self) -> int:
         return self._n
@@ -236,7 +233,6 @@ class Futures:
         self._log_dwell, self._stays, self._carried = log_dwell, stays, carried
 
     def forget(self, first: int) -> None:
-        """All but the first ones."""
         self._kept = self._n = first
 
     def at(self, dwell_seconds: float, level: Floats) -> tuple[Likely, Likely] | None:

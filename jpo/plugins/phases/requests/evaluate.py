@@ -48,7 +48,6 @@ class Standings:
 
 
 def standings(allocations: Sequence[Allocation]) -> Standings:
-    """The figures of a way to allocate."""
     samples = np.array([len(allocation.requests) for allocation in allocations], dtype=np.float64)
     used = [allocation.execution.values[:, :RESOURCES] for allocation in allocations]
     met = np.array([(a.requests >= u).all(1).sum() for a, u in zip(allocations, used, strict=True)], dtype=np.float64)

@@ -91,7 +91,6 @@ PEERS: Mapping[str, Peer] = MappingProxyType(
         "clairvoyant": clairvoyant,
     }
 )
-"""By the names that people read."""
 
 
 def _used(execution: ExecutionTrace) -> Floats:
@@ -119,21 +118,12 @@ def _moving(training: Sequence[ExecutionTrace], seconds: float, factor: float, p
 
 def _percentiles(history: Floats, used: Floats, weights: Floats) -> Floats:
     """Percentile 90 of an ascending history, each counting 1, and all weighted samples before each one, shape (n,)."""
-    order = np.argsort(used, kind="stable")
-    places = np.searchsorted(history, used[order], side="right") + np.arange(len(used))
-    rank = np.empty_like(order)
-    rank[order] = places
-    together, counted = np.empty(len(history) + len(used)), np.ones(len(history) + len(used))
-    together[places], counted[places] = used[order], 0.0
-    together[np.delete(np.arange(len(together)), places)] = history
-    cumulated = np.cumsum(counted)
-    found = np.empty(len(used))
+    together, counted, found = history, np.ones(len(history)), np.empty(len(used))
     for at in range(len(used)):
+        cumulated = np.cumsum(counted)
         found[at] = together[np.searchsorted(cumulated, 0.9 * cumulated[-1])]
-        where = rank[at]
-        counted[where] = weights[at]
-        before = cumulated[where - 1] if where else 0.0
-        cumulated[where:] = np.cumsum(np.r_[before, counted[where:]])[1:]  # in the order of one sum over all
+        place = np.searchsorted(together, used[at], side="right")
+        together, counted = np.insert(together, place, used[at]), np.insert(counted, place, weights[at])
     return found
 
 

@@ -94,7 +94,6 @@ def _up(value: float, parts: int) -> float:
 
 
 def config_lines(sizes: Sizes) -> Sequence[str]:
-    """What a config.ini would say."""
     return "[resources]", f"cpus = {sizes.whole_cpus}", f"memory_gib = {_up(sizes.memory_gib, 100):g}"
 
 

@@ -49,7 +49,6 @@ class Recent:
         self._falling: tuple[deque[tuple[int, float, float]], ...] = tuple(deque() for _ in range(RESOURCES))
 
     def add(self, time: float, need: Sequence[float]) -> None:
-        """One more sample."""
         for used, falling in zip(need, self._falling, strict=True):
             while falling and falling[-1][2] <= used:
                 falling.pop()
@@ -76,7 +75,6 @@ class OwnPast:
         self._new: list[list[int]] = [[] for _ in self._known]  # settled positions of each phase that its futures lack
 
     def add(self, time: float, need: Floats, phase: int) -> None:
-        """One more sample."""
         self._past.add(time, need, phase)
         if self._past.forgotten > self._forgotten:
             self._forgotten, self._taken = self._past.forgotten, 0
@@ -106,18 +104,17 @@ class Watch:
     def __init__(self, model: PhaseModel) -> None:
         self._model = model
         self._expected = model.chain.start
-        self._past, self._recent = OwnPast(model), Recent()
+        self._past, self.recent = OwnPast(model), Recent()
         self._densities: deque[float] = deque(maxlen=WINDOW)
         self._strange = False
         self.drifted = 0
 
     def see(self, time: float, need: Floats, densities: Floats) -> None:
-        """Take note of a sample."""
         highest = densities.max()
         probabilities, evidence = step(self._expected, np.exp(densities - highest))
         self._expected = probabilities @ self._model.chain.transitions
         self._past.add(time, need, int(probabilities.argmax()))
-        self._recent.add(time, need.tolist())
+        self.recent.add(time, need.tolist())
         self._densities.append(float(np.log(evidence) + highest))
         self._strange = sum(self._densities) / len(self._densities) < self._model.least_density - STRANGE
         self.drifted += self._strange
@@ -125,11 +122,6 @@ class Watch:
     def likely(self) -> tuple[Likely, Likely] | None:
         """What may be needed after the last sample; None where the trace has drifted, or nothing like it was ever seen."""
         return None if self._strange else self._past.likely()
-
-    @property
-    def recent(self) -> Floats:
-        """The most within RECENT_SECONDS, at least of the last sample."""
-        return self._recent.most
 
 
 def futures(model: PhaseModel, positions: Positions, phase: int) -> Futures:

@@ -73,7 +73,6 @@ def parts(model: PhaseModel, scaler: Path | None, crbm: Path | None, clusters: P
 
 
 def predict(model: PhaseModel, traces: Traces, *, parity: bool = False) -> tuple[list[tuple[str, float, int, float]], Phases]:
-    """The phase of each sample with its probability, and the same in figures."""
     phases = phases_of(model, traces, parity=parity)
     probabilities = model.smoothed(traces)[np.arange(len(phases)), phases]
     times = np.concatenate([execution.times for execution in traces.executions])
@@ -104,13 +103,11 @@ def drawn(model: PhaseModel, traces: Traces, file: Path | None, *, kind: str, pa
 
 
 def sized(model: PhaseModel, traces: Traces, *, container: str, headroom: float) -> Sized:
-    """Request and limit of CPU and memory for the workload of these traces."""
     sizes = rightsize(traces, phases_of(model, traces), headroom=headroom)
     return Sized(traces.place, sizes, config_lines(sizes), patch_lines(sizes, container))
 
 
 def requests(model: PhaseModel, traces: Traces, *, per_hour: float) -> tuple[list[tuple[str, float, float, float]], ComparedWays]:
-    """The requests of each execution, and what they came to."""
     allocations = allocate(model, traces, per_hour=per_hour)
     compared = _compared(traces, {"phases": allocations})
     known = tuple(note for note in model.notes if LITTLE in note)

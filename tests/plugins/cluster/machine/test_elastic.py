@@ -120,7 +120,7 @@ def elastic_work(draw: st.DrawFn, bandwidth: float = 0.0) -> tuple[JobTable, Dem
     kept = np.setdiff1d(np.arange(count), never_fitting(demand, MIXED))
     if not len(kept):
         first = jobs.rows(slice(1))
-        return first, one_core_each(first.with_processors(np.ones(1, dtype=np.int64)))
+        return first, one_core_each(replace(first, processors=np.ones(1, dtype=np.int64)))
     return jobs.rows(kept), demand.rows(kept)
 
 

@@ -84,7 +84,8 @@ def test_reservations_are_those_of_a_look_at_every_moment(resources: str, rows: 
             simulation.start(job, allocation)
     timetable = Timetable(simulation, placement)
     for job in waiting:
-        expected = looked_for(timetable.moments(), job, simulation, placement)
+        moments = [(moment, state.copy()) for moment, state in zip(timetable._times, timetable._states, strict=True)]
+        expected = looked_for(moments, job, simulation, placement)
         assert timetable.reserve(job) == expected
 
 

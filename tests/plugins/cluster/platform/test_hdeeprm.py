@@ -22,11 +22,11 @@ def test_options_are_read_with_every_key(tmp_path: Path) -> None:
     found = read_legacy_options(written(tmp_path, OPTIONS))
     assert (found.seed, found.nb_resources, found.nb_jobs) == (7, 4, 2)
     assert (found.workload, found.platform) == (tmp_path / "log.swf", tmp_path / "platform.json")
-    episode, agent = found.episode, found.agent
+    episode = found.episode
     assert (found.log_decisions, found.objective) == (True, "energy")
     assert (episode.void, episode.slots, episode.queue_sensitivity) == (True, 8, 0.05)
     assert episode.pairs == (("first", "high_mem_bw"), ("shortest", "high_gflops"), ("shortest", "low_power"))
-    assert (agent.pair, agent.run, agent.hidden, agent.lr, agent.gamma) == (None, "train", 16, 0.005, 0.99)
+    assert (found.agent.pair, found.agent.hidden, found.agent.lr, found.agent.gamma) == (None, 16, 0.005, 0.99)
 
 
 def test_a_classic_agent_has_a_pair_and_no_selection_means_all(tmp_path: Path) -> None:

@@ -18,6 +18,5 @@ POLICIES: Mapping[str, PolicyFactory] = {
     "optuna-gp": optuna_gp,
     "gp-ei": GaussianProcess,
 }
-"""The peers by their name in `--policies`."""
 
 __all__ = ["POLICIES"]

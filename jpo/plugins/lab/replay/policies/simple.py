@@ -9,8 +9,6 @@ from jpo.records import Outcome
 
 
 class Default:
-    """The default configuration in every run."""
-
     def __init__(self, problem: ReplayProblem) -> None:
         self._default = problem.default
 
