@@ -10,8 +10,12 @@ from pathlib import Path
 
 from jpo import config
 from jpo.cost import Prices, usd_per_hour
+from jpo.errors import StoreError
+from jpo.forecast.rough.fits import too_large
+from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
-from jpo.project.prices import prices_of
+from jpo.project.prices import planned_job, prices_of
+from jpo.project.project import open_history
 from jpo.project.tables.usual import usual_line
 from jpo.project.workload import judged_today, limits_of, read_workload
 from jpo.records import Note, Workload
@@ -28,7 +32,8 @@ def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
     workload, prices = read_workload(path, settings, now=now), prices_of(settings)
     judged = judged_today(workload, limits_of(settings), prices)
     broken = (Note("JPO-W403", f"{finding}; suggest leaves it as it is, or brings it back") for finding in judged.broken)
-    said = (*broken, *config.caveats(path), *remarks(workload, prices), *islice(unrecognised(workload), MOST_LISTED))
+    remarked = *remarks(workload, prices), *does_not_fit(workload, settings, prices), *islice(unrecognised(workload), MOST_LISTED)
+    said = (*broken, *config.caveats(path), *remarked)
     return CheckedConfig(path, workload.identity, workload.parameters, said, judged.kept, judged.rules)
 
 
@@ -45,6 +50,17 @@ def remarks(workload: Workload, prices: Prices) -> Iterator[Note]:
     if values.get("gpus") == 0 and prices.usd_per_gpu_hour is not None:
         sentence = "gpus = 0, and [prices] has a price of GPUs: runs are taken to cost what their CPUs and memory do"
         yield Note("JPO-I862", sentence)
+
+
+def does_not_fit(workload: Workload, settings: LoadedSettings, prices: Prices) -> list[Note]:
+    """That it needs more memory than a GPU has, by arithmetic; the history, which may know better, is asked only then."""
+    if not (found := too_large(planned := planned_job(workload, settings, prices), workload.current, ())):
+        return []
+    try:
+        with open_history(settings, read_only=True) as store:
+            return too_large(planned, workload.current, on_record(store, workload).runs)
+    except StoreError:
+        return found
 
 
 def shares(workload: Workload) -> str | None:

@@ -70,7 +70,10 @@ def by_arithmetic(identity: Identity, values: Parameters, gpu_type: str | None) 
         return None
     seconds = per_sample * samples * epochs / (peak * UTILISATION * devices**SPEED_UP)
     on = f"{gpu_type}" if gpus > 0 else "CPU cores"
-    return DurationGuess(_around(math.log(seconds), ARITHMETIC_ERROR), f"heuristic: arithmetic of {identity.model} on {on}")
+    return DurationGuess(
+        _around(math.log(seconds), ARITHMETIC_ERROR),
+        f"a rough forecast before the first run: arithmetic of {identity.model} on {on}",
+    )
 
 
 def _log_ratio(identity: Identity, values: Parameters, run: Run) -> float | None:

@@ -10,19 +10,21 @@ import numpy as np
 
 from jpo.agent.safety.host_memory import HEADROOM
 from jpo.cost import Prices
-from jpo.forecast.similar import by_arithmetic, from_similar
+from jpo.forecast.rough.arithmetic import GPU_MEMORY, rough_forecast
+from jpo.forecast.rough.planned_job import PlannedJob
+from jpo.forecast.similar import from_similar
 from jpo.forecast.trials import Trial, full_runs, loss_after
 from jpo.optimizer.prediction import Expected, Kind
 from jpo.optimizer.prior import PARTICLES
 from jpo.optimizer.surrogate import Surrogate
-from jpo.records import PARAMETERS, Candidates, Forecast, Identity, Interval, Parameters, Run, same
+from jpo.records import PARAMETERS, Candidates, Forecast, Interval, Parameters, Run, same
 from jpo.simulate import Latents
 from jpo.simulate.knobs import knobs_of
 from jpo.simulate.speed import step_time
 
 NOTHING = (
     "nothing: there is no finished run, no trial, no similar workload that compares; and arithmetic needs epochs, and a model, a "
-    "data set and [prices] gpu_type whose names are known"
+    "data set and [prices] gpu_type whose names are known; of a language model batch size and tokens of a sample"
 )
 
 
@@ -33,15 +35,14 @@ class Basis:
     Attributes:
         surrogate: from this workload's finished runs where there are any.
         others: runs of other workloads.
-        gpu_type: which GPUs they are, where the user has said so.
+        job: the workload as its config.ini describes it, before its first run.
         extended: surrogates with one more configuration each, by its values, for those that are no candidates.
     """
 
-    identity: Identity
+    job: PlannedJob
     surrogate: Surrogate
     trials: Sequence[Trial]
     others: Sequence[Run]
-    gpu_type: str | None
     seed: int
     extended: Mapping[tuple[float, ...], Surrogate] = field(default_factory=dict)
 
@@ -157,11 +158,17 @@ def cost(seconds: Interval | None, values: Parameters, surrogate: Surrogate, pri
 
 
 def _guessed(values: Parameters, basis: Basis) -> Expected:
-    """From other workloads, else by arithmetic, else unknown and why."""
-    kind: Kind = "similar workloads"
-    guess = from_similar(basis.identity, values, basis.others)
-    if guess is None:
-        kind, guess = "heuristic", by_arithmetic(basis.identity, values, basis.gpu_type)
-    if guess is None:
+    """From other workloads and by arithmetic, or unknown and why. Where other workloads tell the duration, the memory of a GPU is
+    still the arithmetic's."""
+    kind: Kind = "heuristic"
+    found = rough_forecast(basis.job, values)
+    similar = from_similar(basis.job.identity, values, basis.others)
+    if found is None and similar is None:
         return Expected("unknown", NOTHING, Forecast())
-    return Expected(kind, guess.words, Forecast(guess.seconds, cost(guess.seconds, values, basis.surrogate_of(values))))
+    forecast, words = found or (Forecast(), "")
+    if similar:
+        memory = {name: need for name, need in forecast.metrics.items() if name == GPU_MEMORY}
+        words = f"{similar.words}{f'; for memory of a GPU, on {words}' if memory else ''}"
+        kind, forecast = "similar workloads", Forecast(similar.seconds, metrics=memory)
+    paid = cost(forecast.duration_seconds, values, basis.surrogate_of(values))
+    return Expected(kind, words, replace(forecast, cost_usd=paid))

@@ -1,0 +1,109 @@
+"""Arithmetic of a run that was never made: memory of a GPU, throughput, duration and energy, with intervals that are wide."""
+
+from __future__ import annotations
+
+import math
+
+from jpo.files.reading import number_or_nan
+from jpo.forecast.descriptors import peak_of, samples_of
+from jpo.forecast.rough.planned_job import PlannedJob, Setup, setup_of
+from jpo.forecast.rough.ways import Way
+from jpo.forecast.similar import ARITHMETIC_ERROR, UTILISATION, by_arithmetic
+from jpo.records import HALF_WIDTH, Forecast, Interval, Parameters
+
+GPU_MEMORY, ENERGY = "gpu_memory_gib", "energy_joules"
+GIB = 2.0**30
+OUTSIDE = 1.3
+"""GiB that a process holds besides: CUDA's kernels (1,343 MiB on a V100, Hugging Face's "Model training anatomy", 2022)."""
+MEMORY_ERROR = 0.15
+"""Standard deviation of ln memory. Nine runs of BERT-large that Hugging Face measured took 1.04 to 1.22 of what comes out here. Of
+454 with Llama none ran out of memory whose estimate was below 80% of it (Fujii et al., arXiv 2411.06465): 1.6 of these."""
+SHARE_16_BIT, ERROR_16_BIT = 0.4, 0.45
+"""Share of the 16-bit peak that training reaches, recomputing included, and standard deviation of its ln. Of 46 published rows of
+MPT on A100 and H100 (llm-foundry) 0.33 to 0.69; fine-tuning 0.10 on L40S to 0.45 on A100 (kavier's fit), BERT 0.15 on a V100."""
+POWER = Interval(0.75, 0.5, 1.0)
+"""Share of its limit of power that a GPU draws while it trains: half at least, by assumption, and never more."""
+
+
+def rough_forecast(job: PlannedJob, values: Parameters) -> tuple[Forecast, str] | None:
+    """What one run of a configuration takes and needs, and in words what that rests on; None where too little is known.
+
+    Memory of a GPU and energy are among the metrics of the forecast.
+    """
+    setup = setup_of(job, values)
+    if setup is None:
+        guess = by_arithmetic(job.identity, values, job.gpu.name)
+        return None if guess is None else (_of_run(None, guess.seconds, None, job, values), guess.words)
+    memory, rate = gpu_memory_gib(setup), throughput(setup, job)
+    seconds = rate and _duration(setup, rate, job, values)
+    on = f" on {setup.gpus:g} {job.gpu.name}" if job.gpu.name else ""
+    step = f"; a step takes about {values['batch_size'] / rate.mean:.2g} s" if rate else ""
+    words = f"a rough forecast before the first run: arithmetic of {setup.shape.name}{on}, {setup.tokens:g} tokens a sample{step}"
+    return _of_run(rate, seconds, memory, job, values), words + assumed(setup)
+
+
+def assumed(setup: Setup) -> str:
+    """What is taken for granted since config.ini does not say it."""
+    usual = {"precision": "mixed precision", "optimizer": "Adam"}
+    usual |= {"shards": "the whole model on each GPU"} if setup.gpus > 1 else {}
+    unsaid = [words for what, words in usual.items() if what not in setup.said]
+    return f"; not said, so assumed: {', '.join(unsaid)}" if unsaid else ""
+
+
+def gpu_memory_gib(setup: Setup) -> Interval:
+    """GiB that a run needs of each GPU: the usual way to train, from the least that what is not said allows to the most."""
+    usual, least, most = (_gib(setup, way) for way in setup.ways)
+    reach = math.exp(HALF_WIDTH * MEMORY_ERROR)
+    return Interval(usual, min(usual, least) / reach, max(usual, most) * reach)
+
+
+def _gib(setup: Setup, way: Way) -> float:
+    shape, here = setup.shape, setup.samples * setup.tokens
+    among = [setup.gpus if way.shards >= stage else 1.0 for stage in (3, 2, 1)]  # of weights, gradients, states
+    each = way.weight, way.weight, way.weight * way.states
+    kept = shape.parameters * sum(size / parts for size, parts in zip(each, among, strict=True))
+    if way.shards == 3:
+        kept += 2 * shape.of_a_layer * way.weight  # a layer, and the next one on its way
+    scores = way.scores * shape.attention * setup.tokens * (2 * way.activation + 1)
+    layer = here * (shape.saved * way.activation + scores)
+    inputs = here * shape.hidden * way.activation
+    activations = shape.layers * inputs + layer if way.recomputes else shape.layers * layer
+    return (kept + activations + here * shape.vocabulary * way.logits) / GIB + OUTSIDE
+
+
+def throughput(setup: Setup, job: PlannedJob) -> Interval | None:
+    """Samples a second on all GPUs; None where the speed of the GPU is not known."""
+    usual, _, most = setup.ways
+    single, peak32 = usual.activation == 4, peak_of(job.gpu.name)
+    share, error = (UTILISATION, ARITHMETIC_ERROR) if single else (SHARE_16_BIT, ERROR_16_BIT)
+    error = ARITHMETIC_ERROR if most.activation == 4 else error
+    peak = peak32 if single else job.gpu.peak16
+    if peak is None:
+        return None
+    work = setup.shape.operations(setup.tokens) * (4 / 3 if usual.recomputes else 1)
+    return _around(peak * share * setup.gpus / work, error)
+
+
+def _duration(setup: Setup, rate: Interval, job: PlannedJob, values: Parameters) -> Interval | None:
+    """Of all steps, or of all epochs on all samples; None where neither is said."""
+    samples = number_or_nan(setup.said["samples"]) if "samples" in setup.said else samples_of(job.identity.dataset)
+    steps = number_or_nan(setup.said.get("steps", ""))
+    work = steps * values["batch_size"] if steps > 0 else (samples or math.nan) * values.get("epochs", math.nan)
+    return Interval(work / rate.mean, work / rate.high, work / rate.low) if 0 < work < math.inf else None
+
+
+def _of_run(
+    rate: Interval | None, seconds: Interval | None, memory: Interval | None, job: PlannedJob, values: Parameters
+) -> Forecast:
+    """The forecast of these, with the energy of the GPUs where their power is known."""
+    watts = (job.gpu.watts or 0.0) * values.get("gpus", 1.0)
+    metrics = {GPU_MEMORY: memory} if memory else {}
+    if seconds and watts:
+        low, high = seconds.low * POWER.low * watts, seconds.high * POWER.high * watts
+        metrics[ENERGY] = Interval(seconds.mean * POWER.mean * watts, low, high)
+    return Forecast(duration_seconds=seconds, throughput_samples_per_second=rate, metrics=metrics)
+
+
+def _around(middle: float, error: float) -> Interval:
+    reach = math.exp(HALF_WIDTH * error)
+    return Interval(middle, middle / reach, middle * reach)

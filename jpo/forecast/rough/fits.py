@@ -1,0 +1,65 @@
+"""Warning before the first run: it needs more memory than a GPU has, by arithmetic; with the nearest configuration that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from jpo.forecast.rough.arithmetic import gpu_memory_gib
+from jpo.forecast.rough.planned_job import PlannedJob, setup_of
+from jpo.records import Note, Parameters, Run
+from jpo.wording.numbers import plain
+
+CODE = "JPO-W871"
+COMFORTABLE = 0.8
+"""Share of a GPU's memory below which no estimate of Fujii et al. (arithmetic.py) ran out of it."""
+DOUBLINGS = 10
+
+
+def too_large(job: PlannedJob, values: Parameters, runs: Sequence[Run]) -> list[Note]:
+    """The warning, if there is one to give; none where the arithmetic knows too little, or a run has ended well.
+
+    `runs`: finished ones of this workload: what they measured counts, and the arithmetic no longer.
+    """
+    setup, has = setup_of(job, values), job.gpu.memory_gib
+    if setup is None or has is None or any(run.ended_well for run in runs):
+        return []
+    need = gpu_memory_gib(setup)
+    if need.mean <= has or need.mean > 1e6:  # of TiB on one GPU nothing is known: a typing error
+        return []
+    fits = "will not fit" if need.low > has else f"may not fit ({need.low:.0f} to {need.high:.0f} GiB)"
+    needs = f"A run needs about {need.mean:.0f} GiB on each GPU, which has {has:.0f}, so it {fits}"
+    return [Note(CODE, f"{needs}; {_nearest(job, values, COMFORTABLE * has)}; roughly, by arithmetic before the first run")]
+
+
+def _nearest(job: PlannedJob, values: Parameters, most: float) -> str:
+    """The first of the changes that config.ini allows with which it fits, in words."""
+    for words, other, changed in _changes(job, values):
+        setup = setup_of(other, changed)
+        if setup and (need := gpu_memory_gib(setup).mean) <= most:
+            return f"{words} would need about {need:.0f}"
+    setup = setup_of(job, {**values, "batch_size": 1.0 * values.get("gpus", 1.0) * (job.terms.accumulation_steps or 1)})
+    alone = f"one sample alone needs about {gpu_memory_gib(setup).mean:.0f}" if setup else "no smaller batch helps"
+    return f"{alone}: divide the model among GPUs (FSDP, ZeRO), or train a part of it (LoRA)"
+
+
+def _changes(job: PlannedJob, values: Parameters) -> Iterator[tuple[str, PlannedJob, Parameters]]:
+    """Changes of what config.ini says, those first that leave the training as it is: more accumulation steps for the same batch,
+    activations computed anew, a smaller batch, more GPUs."""
+    batch, gpus, steps = values["batch_size"], values.get("gpus", 1.0), job.terms.accumulation_steps or 1.0
+    halves = [2.0**n for n in range(1, DOUBLINGS) if batch / gpus / steps / 2**n >= 1]
+    for factor in halves if job.terms.accumulation_steps else ():
+        terms = replace(job.terms, accumulation_steps=steps * factor)
+        share = (
+            f"{job.names['batch_size']} = {plain(terms.in_file(values)['batch_size'])} with " if terms.batch_per_device else ""
+        )
+        yield f"{share}{plain(steps * factor)} accumulation steps", replace(job, terms=terms), values
+    for name, text in job.options.items():
+        if name.lower() in ("gradient_checkpointing", "activation_checkpointing") and text.lower() == "false":
+            yield f"{name} = true", replace(job, options={**job.options, name: "true"}), values
+    for factor in halves:
+        smaller = {**values, "batch_size": batch / factor}
+        yield f"{job.names['batch_size']} = {plain(job.terms.in_file(smaller)['batch_size'])}", job, smaller
+    for factor in (2.0, 4.0, 8.0) if "gpus" in job.names else ():
+        more = job.terms.with_chosen(values, {"gpus": gpus * factor})
+        yield f"{job.names['gpus']} = {plain(job.terms.in_file(more)['gpus'])}", job, more
