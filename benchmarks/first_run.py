@@ -2,7 +2,7 @@
 
     python benchmarks/first_run.py [--json]
 
-Measurements: `MEMORY` of one GPU (Hugging Face, "Efficient training on a single GPU", v4.18 to v4.27: BERT-large, a V100, nvidia-smi),
+Measurements: `MEMORY` of one GPU (Hugging Face, "Efficient training on a single GPU", 2022: BERT-large, V100, nvidia-smi),
 `LARGEST` batches that fit on 12 GB (google-research/bert, README: TensorFlow 1.11) and `SPEED` (mosaicml/llm-foundry,
 scripts/train/benchmarking/README.md at c90b9b3: MPT, micro-batches that fill the GPU, so that all of these fit). Nothing is
 downloaded. kavier (PyPI) knows no memory, and of MPT 30B alone: elsewhere it is asked for the model of the nearest size that it
@@ -20,10 +20,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import fmean, median, pstdev
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # kavier may be in an environment without jpo
 
-from jpo.forecast.rough.arithmetic import gpu_memory_gib, throughput
-from jpo.forecast.rough.planned_job import PlannedJob, gpu_named, setup_of
+from jpo.plugins.estimates.arithmetic import gpu_memory_gib, throughput
+from jpo.plugins.estimates.planned_job import PlannedJob, gpu_named, setup_of
 from jpo.records import Identity, Interval, Parameters, Terms
 
 EAGER = {"attn_implementation": "eager"}
@@ -114,7 +114,8 @@ def forecast(
     """Memory of a GPU in GiB, and samples a second on all of them."""
     job = PlannedJob(Identity("published", model, "pytorch"), options, {}, Terms(), gpu_named(gpu))
     setup = setup_of(job, values)
-    assert setup is not None, f"{model} is known"
+    if setup is None:
+        raise ValueError(f"{model} is not known")
     return gpu_memory_gib(setup), throughput(setup, job)
 
 
@@ -151,8 +152,8 @@ def speed() -> Iterator[dict[str, object]]:
         options = {**widths, **said, "activation_checkpointing": recomputes, "sharding_strategy": "FULL_SHARD"}
         values = {"batch_size": float(samples) * int(gpus), "gpus": float(gpus), "num_layers": float(layers)}
         need, rate = forecast("mpt", options, values, gpu)
-        assert rate is not None, f"{gpu} is known"
-        ours, low, high = (bound * int(tokens) / int(gpus) for bound in (rate.mean, rate.low, rate.high))
+        bounds = (rate.mean, rate.low, rate.high) if rate else (math.nan,) * 3
+        ours, low, high = (bound * int(tokens) / int(gpus) for bound in bounds)
         peer = kavier(other, KAVIER[gpu], int(tokens), int(samples), int(gpus))
         has = gpu_named(gpu).memory_gib
         row = {

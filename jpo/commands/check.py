@@ -10,11 +10,11 @@ from pathlib import Path
 
 from jpo import config
 from jpo.cost import Prices, usd_per_hour
-from jpo.errors import StoreError
-from jpo.forecast.rough.fits import too_large
+from jpo.errors import StoreError, UsageError
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
-from jpo.project.prices import planned_job, prices_of
+from jpo.project.plugins.hooks import estimates_of
+from jpo.project.prices import prices_of
 from jpo.project.project import open_history
 from jpo.project.tables.usual import usual_line
 from jpo.project.workload import judged_today, limits_of, read_workload
@@ -32,8 +32,8 @@ def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
     workload, prices = read_workload(path, settings, now=now), prices_of(settings)
     judged = judged_today(workload, limits_of(settings), prices)
     broken = (Note("JPO-W403", f"{finding}; suggest leaves it as it is, or brings it back") for finding in judged.broken)
-    remarked = *remarks(workload, prices), *does_not_fit(workload, settings, prices), *islice(unrecognised(workload), MOST_LISTED)
-    said = (*broken, *config.caveats(path), *remarked)
+    said = (*broken, *config.caveats(path), *remarks(workload, prices), *before_any_run(workload, settings))
+    said = (*said, *islice(unrecognised(workload), MOST_LISTED))
     return CheckedConfig(path, workload.identity, workload.parameters, said, judged.kept, judged.rules)
 
 
@@ -52,14 +52,15 @@ def remarks(workload: Workload, prices: Prices) -> Iterator[Note]:
         yield Note("JPO-I862", sentence)
 
 
-def does_not_fit(workload: Workload, settings: LoadedSettings, prices: Prices) -> list[Note]:
-    """That it needs more memory than a GPU has, by arithmetic; the history, which may know better, is asked only then."""
-    if not (found := too_large(planned := planned_job(workload, settings, prices), workload.current, ())):
-        return []
+def before_any_run(workload: Workload, settings: LoadedSettings) -> tuple[Note, ...]:
+    """What a first run would meet. The history is asked only then: a run that ended well knows better."""
+    estimates = estimates_of(workload, settings)
+    if not (found := estimates.warnings(workload.current, ())):
+        return ()
     try:
         with open_history(settings, read_only=True) as store:
-            return too_large(planned, workload.current, on_record(store, workload).runs)
-    except StoreError:
+            return estimates.warnings(workload.current, on_record(store, workload).runs)
+    except (StoreError, UsageError):
         return found
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from jpo.cost import usd_of_text
 from jpo.cost.comparison import trade_off
-from jpo.forecast.rough.fits import too_large
 from jpo.history.undo import pin_notes
 from jpo.optimizer.candidates import admissible_of
 from jpo.optimizer.expectations import Basis
@@ -24,8 +23,7 @@ from jpo.optimizer.surrogate import surrogate_of, with_configuration
 from jpo.optimizer.what_if import Bounds, answer_to
 from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.load import LoadedSettings
-from jpo.project.plugins.hooks import queue_of
-from jpo.project.prices import planned_job
+from jpo.project.plugins.hooks import estimates_of, queue_of
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.project.trial_logs import read_trials
@@ -60,8 +58,8 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     surrogate = surrogate_of(request, known, seed=seed)
     each = {tuple(row.values()): with_configuration(surrogate, row, known, seed=seed) for row in configurations}
     others = (*known.siblings, *known.others)
-    planned = planned_job(workload, settings, job.prices)
-    evidence = Basis(planned, surrogate, trials, others, seed, each)
+    estimates = estimates_of(workload, settings)
+    evidence = Basis(workload.identity, surrogate, trials, others, estimates.forecast, seed, each)
     basis = RowBasis(request, job.limits, evidence, known.runs, now)
     rows: tuple[Row, ...] = tuple(rows_of(configurations, basis, spot=question.spot))
     answer: Answer | None = None
@@ -71,12 +69,6 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
         rows, answer = answer_to(question, Bounds(question.deadline_seconds, budget, currency, ahead), rows, basis)
     ends = queue.ends([(row.parameters, row.expected.forecast) for row in rows], now=now)
     rows = tuple(replace(row, queued=end) for row, end in zip(rows, ends, strict=True))
-    noted = known.evidence.noting(
-        (
-            *warnings(rows, basis),
-            *too_large(planned, workload.current, known.runs),
-            *verdicts(rows, request),
-            *pin_notes(workload),
-        )
-    )
+    notes = (*warnings(rows, basis), *estimates.warnings(workload.current, known.runs), *verdicts(rows, request))
+    noted = known.evidence.noting((*notes, *pin_notes(workload)))
     return Prediction(path, workload.identity, len(known.runs), rows, noted, answer, currency)

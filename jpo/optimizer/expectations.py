@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from jpo.agent.safety.host_memory import HEADROOM
 from jpo.cost import Prices
-from jpo.forecast.rough.arithmetic import GPU_MEMORY, rough_forecast
-from jpo.forecast.rough.planned_job import PlannedJob
 from jpo.forecast.similar import from_similar
 from jpo.forecast.trials import Trial, full_runs, loss_after
 from jpo.optimizer.prediction import Expected, Kind
 from jpo.optimizer.prior import PARTICLES
 from jpo.optimizer.surrogate import Surrogate
-from jpo.records import PARAMETERS, Candidates, Forecast, Interval, Parameters, Run, same
+from jpo.records import PARAMETERS, Candidates, Forecast, Identity, Interval, Parameters, Run, same
 from jpo.simulate import Latents
 from jpo.simulate.knobs import knobs_of
 from jpo.simulate.speed import step_time
@@ -35,14 +33,15 @@ class Basis:
     Attributes:
         surrogate: from this workload's finished runs where there are any.
         others: runs of other workloads.
-        job: the workload as its config.ini describes it, before its first run.
+        estimate: the rough forecast of a configuration before the first run, and what it rests on; None: nothing is known.
         extended: surrogates with one more configuration each, by its values, for those that are no candidates.
     """
 
-    job: PlannedJob
+    identity: Identity
     surrogate: Surrogate
     trials: Sequence[Trial]
     others: Sequence[Run]
+    estimate: Callable[[Parameters], tuple[Forecast, str] | None]
     seed: int
     extended: Mapping[tuple[float, ...], Surrogate] = field(default_factory=dict)
 
@@ -158,16 +157,15 @@ def cost(seconds: Interval | None, values: Parameters, surrogate: Surrogate, pri
 
 
 def _guessed(values: Parameters, basis: Basis) -> Expected:
-    """From other workloads and by arithmetic, or unknown and why. Where other workloads tell the duration, the memory of a GPU is
-    still the arithmetic's."""
+    """From other workloads, else by arithmetic, which alone tells the memory of a GPU; or unknown and why."""
     kind: Kind = "heuristic"
-    found = rough_forecast(basis.job, values)
-    similar = from_similar(basis.job.identity, values, basis.others)
+    found = basis.estimate(values)
+    similar = from_similar(basis.identity, values, basis.others)
     if found is None and similar is None:
         return Expected("unknown", NOTHING, Forecast())
     forecast, words = found or (Forecast(), "")
     if similar:
-        memory = {name: need for name, need in forecast.metrics.items() if name == GPU_MEMORY}
+        memory = {name: need for name, need in forecast.metrics.items() if name == "gpu_memory_gib"}
         words = f"{similar.words}{f'; for memory of a GPU, on {words}' if memory else ''}"
         kind, forecast = "similar workloads", Forecast(similar.seconds, metrics=memory)
     paid = cost(forecast.duration_seconds, values, basis.surrogate_of(values))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from jpo.cost import Instance, Prices, read_catalogue
 from jpo.cost.catalogue import SHIPPED, select
 from jpo.cost.price import price_of_type
-from jpo.forecast.rough.planned_job import PlannedJob, planned
 from jpo.project.load import LoadedSettings
-from jpo.records import Currency, Workload
+from jpo.records import Currency
 
 
 def prices_of(settings: LoadedSettings) -> Prices:
@@ -40,9 +39,3 @@ def currency_of(settings: LoadedSettings) -> Currency:
     """The currency in which reports show amounts."""
     table = settings.values.prices
     return Currency(table.currency, table.per_usd or 1.0)
-
-
-def planned_job(workload: Workload, settings: LoadedSettings, prices: Prices) -> PlannedJob:
-    """The job before its first run, on the GPUs that [prices] and [card] of jpo.toml, or config.ini, say."""
-    rented = max((instance.gpu_memory_gib for instance in prices.instances), default=0.0) or None
-    return planned(workload, settings.values.prices.gpu_type, settings.values.card.memory_gib or rented)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from jpo.forecast.rough.arithmetic import gpu_memory_gib
-from jpo.forecast.rough.planned_job import PlannedJob, setup_of
+from jpo.plugins.estimates.arithmetic import gpu_memory_gib
+from jpo.plugins.estimates.planned_job import PlannedJob, setup_of
 from jpo.records import Note, Parameters, Run
+from jpo.records.notes import advice
 from jpo.wording.numbers import plain
 
 CODE = "JPO-W871"
@@ -16,20 +17,20 @@ COMFORTABLE = 0.8
 DOUBLINGS = 10
 
 
-def too_large(job: PlannedJob, values: Parameters, runs: Sequence[Run]) -> list[Note]:
+def too_large(job: PlannedJob, values: Parameters, runs: Sequence[Run]) -> tuple[Note, ...]:
     """The warning, if there is one to give; none where the arithmetic knows too little, or a run has ended well.
 
     `runs`: finished ones of this workload: what they measured counts, and the arithmetic no longer.
     """
     setup, has = setup_of(job, values), job.gpu.memory_gib
     if setup is None or has is None or any(run.ended_well for run in runs):
-        return []
+        return ()
     need = gpu_memory_gib(setup)
     if need.mean <= has or need.mean > 1e6:  # of TiB on one GPU nothing is known: a typing error
-        return []
-    fits = "will not fit" if need.low > has else f"may not fit ({need.low:.0f} to {need.high:.0f} GiB)"
-    needs = f"A run needs about {need.mean:.0f} GiB on each GPU, which has {has:.0f}, so it {fits}"
-    return [Note(CODE, f"{needs}; {_nearest(job, values, COMFORTABLE * has)}; roughly, by arithmetic before the first run")]
+        return ()
+    fits = "will not fit" if need.low > has else f"may not fit ({need.low:.0f} to {need.high:.0f})"
+    needs = f"By rough arithmetic a run needs about {need.mean:.0f} GiB on each GPU, which has {has:.0f}, and {fits}"
+    return (advice(CODE, needs, _nearest(job, values, COMFORTABLE * has)),)
 
 
 def _nearest(job: PlannedJob, values: Parameters, most: float) -> str:

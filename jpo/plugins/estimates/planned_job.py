@@ -10,8 +10,8 @@ from functools import cache
 
 from jpo.files.reading import number_or_nan
 from jpo.forecast.descriptors import size_of
-from jpo.forecast.rough.shape import Shape, named, rows_of
-from jpo.forecast.rough.ways import Way, said_in, ways_of
+from jpo.plugins.estimates.shape import Shape, named, rows_of
+from jpo.plugins.estimates.ways import Way, said_in, ways_of
 from jpo.records import PARAMETERS, Identity, Parameters, Terms, Word, Workload
 
 MOST = 1e7

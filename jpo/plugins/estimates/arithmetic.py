@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from jpo.files.reading import number_or_nan
-from jpo.forecast.descriptors import peak_of, samples_of
-from jpo.forecast.rough.planned_job import PlannedJob, Setup, setup_of
-from jpo.forecast.rough.ways import Way
-from jpo.forecast.similar import ARITHMETIC_ERROR, UTILISATION, by_arithmetic
+from jpo.forecast.descriptors import described, operations_per_sample, samples_of, table
+from jpo.forecast.similar import SPEED_UP
+from jpo.plugins.estimates.planned_job import PlannedJob, Setup, setup_of
+from jpo.plugins.estimates.ways import Way
 from jpo.records import HALF_WIDTH, Forecast, Interval, Parameters
 
 GPU_MEMORY, ENERGY = "gpu_memory_gib", "energy_joules"
@@ -16,8 +16,11 @@ GIB = 2.0**30
 OUTSIDE = 1.3
 """GiB that a process holds besides: CUDA's kernels (1,343 MiB on a V100, Hugging Face's "Model training anatomy", 2022)."""
 MEMORY_ERROR = 0.15
-"""Standard deviation of ln memory. Nine runs of BERT-large that Hugging Face measured took 1.04 to 1.22 of what comes out here. Of
-454 with Llama none ran out of memory whose estimate was below 80% of it (Fujii et al., arXiv 2411.06465): 1.6 of these."""
+"""Standard deviation of ln memory. Nine runs of BERT-large that Hugging Face measured took 1.04 to 1.22 of what comes out here.
+Of 454 with Llama none ran out of memory whose estimate was below 80% of it (Fujii et al., arXiv 2411.06465)."""
+SHARE, ERROR = 0.3, 1.1
+"""Share of a processor's 32-bit peak that training reaches, and standard deviation of its ln. Three recorded jobs whose model and
+data are described reached 0.51 (ResNet-18, T4), 0.57 (ResNet-50, V100) and 0.12 (ShuffleNet, V100): mean 0.33, deviation 0.9."""
 SHARE_16_BIT, ERROR_16_BIT = 0.4, 0.45
 """Share of the 16-bit peak that training reaches, recomputing included, and standard deviation of its ln. Of 46 published rows of
 MPT on A100 and H100 (llm-foundry) 0.33 to 0.69; fine-tuning 0.10 on L40S to 0.45 on A100 (kavier's fit), BERT 0.15 on a V100."""
@@ -32,14 +35,33 @@ def rough_forecast(job: PlannedJob, values: Parameters) -> tuple[Forecast, str] 
     """
     setup = setup_of(job, values)
     if setup is None:
-        guess = by_arithmetic(job.identity, values, job.gpu.name)
-        return None if guess is None else (_of_run(None, guess.seconds, None, job, values), guess.words)
+        seconds = of_descriptors(job, values)
+        on = job.gpu.name if values.get("gpus", 0.0) > 0 else "CPU cores"
+        words = f"a rough forecast before the first run: arithmetic of {job.identity.model} on {on}"
+        return None if seconds is None else (_of_run(None, seconds, None, job, values), words)
     memory, rate = gpu_memory_gib(setup), throughput(setup, job)
     seconds = rate and _duration(setup, rate, job, values)
     on = f" on {setup.gpus:g} {job.gpu.name}" if job.gpu.name else ""
     step = f"; a step takes about {values['batch_size'] / rate.mean:.2g} s" if rate else ""
     words = f"a rough forecast before the first run: arithmetic of {setup.shape.name}{on}, {setup.tokens:g} tokens a sample{step}"
     return _of_run(rate, seconds, memory, job, values), words + assumed(setup)
+
+
+def of_descriptors(job: PlannedJob, values: Parameters) -> Interval | None:
+    """Seconds from the operations of all epochs and the speed of the processors; None where a descriptor is missing."""
+    per_sample, samples, epochs = operations_per_sample(job.identity), samples_of(job.identity.dataset), values.get("epochs")
+    gpus, cpus = values.get("gpus", 0.0), values.get("cpus", 0.0)
+    core = 1e12 * float(table()["cpu", "core"]["peak_tflops"])
+    peak, devices = (peak_of(job.gpu.name), gpus) if gpus > 0 else (core, cpus)
+    if per_sample is None or samples is None or not epochs or peak is None or devices <= 0:
+        return None
+    return _around(per_sample * samples * epochs / (peak * SHARE * devices**SPEED_UP), ERROR)
+
+
+def peak_of(gpu: str) -> float | None:
+    """Peak FP32 operations per second of one GPU of this type."""
+    row = described("gpu", gpu) if gpu else None
+    return 1e12 * float(row["peak_tflops"]) if row else None
 
 
 def assumed(setup: Setup) -> str:
@@ -74,10 +96,9 @@ def _gib(setup: Setup, way: Way) -> float:
 def throughput(setup: Setup, job: PlannedJob) -> Interval | None:
     """Samples a second on all GPUs; None where the speed of the GPU is not known."""
     usual, _, most = setup.ways
-    single, peak32 = usual.activation == 4, peak_of(job.gpu.name)
-    share, error = (UTILISATION, ARITHMETIC_ERROR) if single else (SHARE_16_BIT, ERROR_16_BIT)
-    error = ARITHMETIC_ERROR if most.activation == 4 else error
-    peak = peak32 if single else job.gpu.peak16
+    single = usual.activation == 4
+    peak, share = (peak_of(job.gpu.name), SHARE) if single else (job.gpu.peak16, SHARE_16_BIT)
+    error = ERROR if most.activation == 4 else ERROR_16_BIT  # 32 bits may be meant, or TF32
     if peak is None:
         return None
     work = setup.shape.operations(setup.tokens) * (4 / 3 if usual.recomputes else 1)

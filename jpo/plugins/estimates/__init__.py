@@ -8,3 +8,11 @@ fits.py          the warning that a run needs more than a GPU has, with the near
 
 They stand until one run of the workload has ended well: from then on what was measured counts alone. No hub is asked.
 """
+
+from jpo.plugin import Plugin
+
+PLUGIN = Plugin(
+    "estimates",
+    summary="rough forecasts before the first run",
+    estimates="jpo.plugins.estimates.project:estimates_of",
+)
