@@ -13,7 +13,7 @@ from jpo.cost import Prices, usd_per_hour
 from jpo.errors import StoreError, UsageError
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
-from jpo.project.plugins.hooks import estimates_of
+from jpo.project.plugins.hooks import before_first_run
 from jpo.project.prices import prices_of
 from jpo.project.project import open_history
 from jpo.project.tables.usual import usual_line
@@ -32,7 +32,7 @@ def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
     workload, prices = read_workload(path, settings, now=now), prices_of(settings)
     judged = judged_today(workload, limits_of(settings), prices)
     broken = (Note("JPO-W403", f"{finding}; suggest leaves it as it is, or brings it back") for finding in judged.broken)
-    said = (*broken, *config.caveats(path), *remarks(workload, prices), *before_any_run(workload, settings))
+    said = (*broken, *config.caveats(path), *remarks(workload, prices), *of_first_run(workload, settings))
     said = (*said, *islice(unrecognised(workload), MOST_LISTED))
     return CheckedConfig(path, workload.identity, workload.parameters, said, judged.kept, judged.rules)
 
@@ -52,14 +52,13 @@ def remarks(workload: Workload, prices: Prices) -> Iterator[Note]:
         yield Note("JPO-I862", sentence)
 
 
-def before_any_run(workload: Workload, settings: LoadedSettings) -> tuple[Note, ...]:
-    """What a first run would meet. The history is asked only then: a run that ended well knows better."""
-    estimates = estimates_of(workload, settings)
-    if not (found := estimates.warnings(workload.current, ())):
+def of_first_run(workload: Workload, settings: LoadedSettings) -> tuple[Note, ...]:
+    """What a first run would meet. The history is read only then: a run that ended well knows better."""
+    if not (found := before_first_run(workload, settings, ())):
         return ()
     try:
         with open_history(settings, read_only=True) as store:
-            return estimates.warnings(workload.current, on_record(store, workload).runs)
+            return before_first_run(workload, settings, on_record(store, workload).runs)
     except (StoreError, UsageError):
         return found
 

@@ -47,7 +47,7 @@ def from_similar(identity: Identity, values: Parameters, others: Sequence[Run]) 
     logs = [median(log for log, _ in by_workload[workload]) for workload in similar]
     shortest = min(distance for workload in similar for _, distance in by_workload[workload])
     names = ", ".join(map(str, similar[:3])) + (f" and {len(similar) - 3} more" if len(similar) > 3 else "")
-    return DurationGuess(_around(fmean(logs), math.hypot(_spread(logs), PER_DOUBLING * shortest)), f"similar workloads: {names}")
+    return DurationGuess(around(fmean(logs), math.hypot(_spread(logs), PER_DOUBLING * shortest)), f"similar workloads: {names}")
 
 
 def similarity(workload: Identity, other: Identity) -> float:
@@ -114,6 +114,7 @@ def _spread(logs: Sequence[float]) -> float:
     return max(AT_LEAST, math.sqrt(fmean(error**2 for error in errors)))
 
 
-def _around(log_seconds: float, deviation: float) -> Interval:
+def around(log_seconds: float, deviation: float) -> Interval:
+    """The interval of a duration, or of another quantity, by its ln and the standard deviation of that."""
     middle, reach = math.exp(log_seconds), math.exp(HALF_WIDTH * deviation)
     return Interval(middle, middle / reach, middle * reach)

@@ -15,7 +15,7 @@ from jpo.forecast.trials import Trial, full_runs, loss_after
 from jpo.optimizer.prediction import Expected, Kind
 from jpo.optimizer.prior import PARTICLES
 from jpo.optimizer.surrogate import Surrogate
-from jpo.records import PARAMETERS, Candidates, Forecast, Identity, Interval, Parameters, Run, same
+from jpo.records import PARAMETERS, Candidates, Estimate, Forecast, Identity, Interval, Parameters, Run, same
 from jpo.simulate import Latents
 from jpo.simulate.knobs import knobs_of
 from jpo.simulate.speed import step_time
@@ -33,7 +33,7 @@ class Basis:
     Attributes:
         surrogate: from this workload's finished runs where there are any.
         others: runs of other workloads.
-        estimate: the rough forecast of a configuration before the first run, and what it rests on; None: nothing is known.
+        estimate: what one run of a configuration takes, before any run was measured.
         extended: surrogates with one more configuration each, by its values, for those that are no candidates.
     """
 
@@ -41,7 +41,7 @@ class Basis:
     surrogate: Surrogate
     trials: Sequence[Trial]
     others: Sequence[Run]
-    estimate: Callable[[Parameters], tuple[Forecast, str] | None]
+    estimate: Callable[[Parameters], Estimate]
     seed: int
     extended: Mapping[tuple[float, ...], Surrogate] = field(default_factory=dict)
 
@@ -159,14 +159,13 @@ def cost(seconds: Interval | None, values: Parameters, surrogate: Surrogate, pri
 def _guessed(values: Parameters, basis: Basis) -> Expected:
     """From other workloads, else by arithmetic, which alone tells the memory of a GPU; or unknown and why."""
     kind: Kind = "heuristic"
-    found = basis.estimate(values)
-    similar = from_similar(basis.identity, values, basis.others)
-    if found is None and similar is None:
-        return Expected("unknown", NOTHING, Forecast())
-    forecast, words = found or (Forecast(), "")
+    estimate, similar = basis.estimate(values), from_similar(basis.identity, values, basis.others)
+    forecast, words = estimate.forecast, estimate.words
     if similar:
         memory = {name: need for name, need in forecast.metrics.items() if name == "gpu_memory_gib"}
-        words = f"{similar.words}{f'; for memory of a GPU, on {words}' if memory else ''}"
+        words = f"{similar.words}{f'; for memory of a GPU, {words}' if memory else ''}"
         kind, forecast = "similar workloads", Forecast(similar.seconds, metrics=memory)
+    if not words:
+        return Expected("unknown", NOTHING, Forecast())
     paid = cost(forecast.duration_seconds, values, basis.surrogate_of(values))
     return Expected(kind, words, replace(forecast, cost_usd=paid))

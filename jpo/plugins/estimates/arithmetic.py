@@ -6,8 +6,8 @@ import math
 
 from jpo.files.reading import number_or_nan
 from jpo.forecast.descriptors import described, operations_per_sample, samples_of, table
-from jpo.forecast.similar import SPEED_UP
-from jpo.plugins.estimates.planned_job import PlannedJob, Setup, setup_of
+from jpo.forecast.similar import SPEED_UP, around
+from jpo.plugins.estimates.planned_job import PlannedJob, Setup
 from jpo.plugins.estimates.ways import Way
 from jpo.records import HALF_WIDTH, Forecast, Interval, Parameters
 
@@ -18,27 +18,24 @@ OUTSIDE = 1.3
 MEMORY_ERROR = 0.15
 """Standard deviation of ln memory. Nine runs of BERT-large that Hugging Face measured took 1.04 to 1.22 of what comes out here.
 Of 454 with Llama none ran out of memory whose estimate was below 80% of it (Fujii et al., arXiv 2411.06465)."""
-SHARE, ERROR = 0.3, 1.1
-"""Share of a processor's 32-bit peak that training reaches, and standard deviation of its ln. Three recorded jobs whose model and
-data are described reached 0.51 (ResNet-18, T4), 0.57 (ResNet-50, V100) and 0.12 (ShuffleNet, V100): mean 0.33, deviation 0.9."""
-SHARE_16_BIT, ERROR_16_BIT = 0.4, 0.45
-"""Share of the 16-bit peak that training reaches, recomputing included, and standard deviation of its ln. Of 46 published rows of
-MPT on A100 and H100 (llm-foundry) 0.33 to 0.69; fine-tuning 0.10 on L40S to 0.45 on A100 (kavier's fit), BERT 0.15 on a V100."""
+SHARE, ERROR, ERROR_16_BIT = 0.3, 1.1, 0.7
+"""Share of a processor's peak that training reaches, and standard deviations of its ln. 32 bits: three recorded jobs reached 0.51
+(ResNet-18, T4), 0.57 (ResNet-50, V100) and 0.12 (ShuffleNet, V100). 16 bits: MPT 0.44 on H100 and 0.55 on A100 (llm-foundry),
+fine-tuning 0.45, 0.31, 0.10 on A100, H100, L40S (kavier's fits), BERT-large 0.15 and 0.11 on V100 (Hugging Face, NVIDIA)."""
 POWER = Interval(0.75, 0.5, 1.0)
 """Share of its limit of power that a GPU draws while it trains: half at least, by assumption, and never more."""
 
 
-def rough_forecast(job: PlannedJob, values: Parameters) -> tuple[Forecast, str] | None:
-    """What one run of a configuration takes and needs, and in words what that rests on; None where too little is known.
+def rough_forecast(job: PlannedJob, values: Parameters, setup: Setup | None) -> tuple[Forecast, str]:
+    """What one run of a configuration takes and needs, and in words what that rests on, empty where too little is known.
 
-    Memory of a GPU and energy are among the metrics of the forecast.
+    `setup`: of a language model; None: another one, or one of which too little is said.
     """
-    setup = setup_of(job, values)
     if setup is None:
         seconds = of_descriptors(job, values)
         on = job.gpu.name if values.get("gpus", 0.0) > 0 else "CPU cores"
         words = f"a rough forecast before the first run: arithmetic of {job.identity.model} on {on}"
-        return None if seconds is None else (_of_run(None, seconds, None, job, values), words)
+        return _of_run(None, seconds, None, job, values), words if seconds else ""
     memory, rate = gpu_memory_gib(setup), throughput(setup, job)
     seconds = rate and _duration(setup, rate, job, values)
     on = f" on {setup.gpus:g} {job.gpu.name}" if job.gpu.name else ""
@@ -55,7 +52,7 @@ def of_descriptors(job: PlannedJob, values: Parameters) -> Interval | None:
     peak, devices = (peak_of(job.gpu.name), gpus) if gpus > 0 else (core, cpus)
     if per_sample is None or samples is None or not epochs or peak is None or devices <= 0:
         return None
-    return _around(per_sample * samples * epochs / (peak * SHARE * devices**SPEED_UP), ERROR)
+    return around(math.log(per_sample * samples * epochs / (peak * SHARE * devices**SPEED_UP)), ERROR)
 
 
 def peak_of(gpu: str) -> float | None:
@@ -97,12 +94,12 @@ def throughput(setup: Setup, job: PlannedJob) -> Interval | None:
     """Samples a second on all GPUs; None where the speed of the GPU is not known."""
     usual, _, most = setup.ways
     single = usual.activation == 4
-    peak, share = (peak_of(job.gpu.name), SHARE) if single else (job.gpu.peak16, SHARE_16_BIT)
+    peak = peak_of(job.gpu.name) if single else job.gpu.peak16
     error = ERROR if most.activation == 4 else ERROR_16_BIT  # 32 bits may be meant, or TF32
     if peak is None:
         return None
     work = setup.shape.operations(setup.tokens) * (4 / 3 if usual.recomputes else 1)
-    return _around(peak * share * setup.gpus / work, error)
+    return around(math.log(peak * SHARE * setup.gpus / work), error)
 
 
 def _duration(setup: Setup, rate: Interval, job: PlannedJob, values: Parameters) -> Interval | None:
@@ -123,8 +120,3 @@ def _of_run(
         low, high = seconds.low * POWER.low * watts, seconds.high * POWER.high * watts
         metrics[ENERGY] = Interval(seconds.mean * POWER.mean * watts, low, high)
     return Forecast(duration_seconds=seconds, throughput_samples_per_second=rate, metrics=metrics)
-
-
-def _around(middle: float, error: float) -> Interval:
-    reach = math.exp(HALF_WIDTH * error)
-    return Interval(middle, middle / reach, middle * reach)

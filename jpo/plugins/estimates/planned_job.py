@@ -85,10 +85,10 @@ def planned(workload: Workload, gpu_type: str | None, memory_gib: float | None) 
 
 def gpu_named(text: str) -> Gpu:
     """The GPU of a name such as "a100-80gb" or "NVIDIA A100-SXM4-80GB"; a slice of one (MIG) is not known."""
-    words = re.findall(r"[a-z0-9.]+", text.lower())
-    size = next((float(word[:-2]) for word in words if re.fullmatch(r"[0-9]{1,4}gb", word)), None)
-    row = next((gpus()[word] for word in words if word in gpus()), None)
-    if row is None or "mig" in words or any(re.match(r"[0-9]+g\.", word) for word in words):
+    said = re.search(r"\b([0-9]{1,4})gb\b", text.lower())
+    size = float(said[1]) if said else None
+    row = next((gpus()[word] for word in re.findall("[a-z0-9]+", text.lower()) if word in gpus()), None)
+    if row is None or re.search(r"\bmig\b|[0-9]g\.", text.lower()):
         return Gpu(text, size)
     peak, watts = 1e12 * float(row["peak16_tflops"]), float(row["watts"])
     return Gpu(text, size or float(row["memory_gib"]), peak, watts)

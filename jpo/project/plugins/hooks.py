@@ -14,7 +14,7 @@ from jpo import plugin
 from jpo.history import Store
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.tables import OF_OTHERS
-from jpo.records import Finished, Forecast, Known, Note, Parameters, Queued, Run, RunEvent, Workload
+from jpo.records import Estimate, Finished, Forecast, Known, Note, Parameters, Queued, Run, RunEvent, Workload
 
 if TYPE_CHECKING:
     from jpo.agent.safety.queue_waits import QueueWaits
@@ -76,35 +76,15 @@ def queue_of(workload: Workload, settings: LoadedSettings) -> Queue:
     return NoQueue()
 
 
-class Estimates(Protocol):
-    """What runs of a workload take before any of them was measured."""
-
-    def forecast(self, values: Parameters) -> tuple[Forecast, str] | None:
-        """Of one configuration, and in words what it rests on; None: nothing is known."""
-
-    def warnings(self, values: Parameters, runs: Sequence[Run]) -> tuple[Note, ...]:
-        """What a run of these values would meet, which none of these finished runs has shown to be otherwise."""
+def estimates_of(workload: Workload, settings: LoadedSettings) -> Callable[[Parameters], Estimate]:
+    """What a run of a configuration takes, before any run was measured: by the plugin that estimates it."""
+    made, notes = next(_parts("estimates", settings), (None, ()))
+    return made(workload, settings) if made else lambda _: Estimate(notes=notes)
 
 
-@dataclass(frozen=True, slots=True)
-class NoEstimates:
-    """Nothing is known, and why that is."""
-
-    notes: tuple[Note, ...] = ()
-
-    def forecast(self, values: Parameters) -> None:
-        """Nothing."""
-
-    def warnings(self, values: Parameters, runs: Sequence[Run]) -> tuple[Note, ...]:
-        return self.notes
-
-
-def estimates_of(workload: Workload, settings: LoadedSettings) -> Estimates:
-    """The estimates for a workload, of the plugin that makes them."""
-    for made, notes in _parts("estimates", settings):
-        estimates: Estimates = made(workload, settings) if made else NoEstimates(notes)
-        return estimates
-    return NoEstimates()
+def before_first_run(workload: Workload, settings: LoadedSettings, runs: Sequence[Run]) -> tuple[Note, ...]:
+    """What a run with today's values would meet; nothing once a run has ended well, since what it measured is known."""
+    return () if any(run.ended_well for run in runs) else estimates_of(workload, settings)(workload.current).notes
 
 
 def events_of(settings: LoadedSettings, run_ids: Collection[str]) -> tuple[RunEvent, ...]:

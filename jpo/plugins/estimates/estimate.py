@@ -1,32 +1,42 @@
-"""Warning before the first run: it needs more memory than a GPU has, by arithmetic; with the nearest configuration that fits."""
+"""Estimates of a workload before its first run, with the warning that a GPU has too little memory, and the nearest that fits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from jpo.plugins.estimates.arithmetic import gpu_memory_gib
-from jpo.plugins.estimates.planned_job import PlannedJob, setup_of
-from jpo.records import Note, Parameters, Run
-from jpo.records.notes import advice
+from jpo.plugins.estimates.arithmetic import gpu_memory_gib, rough_forecast
+from jpo.plugins.estimates.planned_job import PlannedJob, Setup, planned, setup_of
+from jpo.project.load import LoadedSettings
+from jpo.project.prices import prices_of
+from jpo.records import Estimate, Note, Parameters, Workload, advice
 from jpo.wording.numbers import plain
 
 CODE = "JPO-W871"
 COMFORTABLE = 0.8
 """Share of a GPU's memory below which no estimate of Fujii et al. (arithmetic.py) ran out of it."""
 DOUBLINGS = 10
+TYPING_ERROR = 1e6
+"""GiB of one GPU; of what needs more nothing is known."""
 
 
-def too_large(job: PlannedJob, values: Parameters, runs: Sequence[Run]) -> tuple[Note, ...]:
-    """The warning, if there is one to give; none where the arithmetic knows too little, or a run has ended well.
+def estimates_of(workload: Workload, settings: LoadedSettings) -> Callable[[Parameters], Estimate]:
+    """The estimates for a workload, on the GPUs that [prices], [card] or config.ini name."""
+    rented = max((instance.gpu_memory_gib for instance in prices_of(settings).instances), default=0.0)
+    values = settings.values
+    job = planned(workload, values.prices.gpu_type, values.card.memory_gib or rented or None)
 
-    `runs`: finished ones of this workload: what they measured counts, and the arithmetic no longer.
-    """
-    setup, has = setup_of(job, values), job.gpu.memory_gib
-    if setup is None or has is None or any(run.ended_well for run in runs):
-        return ()
-    need = gpu_memory_gib(setup)
-    if need.mean <= has or need.mean > 1e6:  # of TiB on one GPU nothing is known: a typing error
+    def estimate(values: Parameters) -> Estimate:
+        setup = setup_of(job, values)
+        return Estimate(*rough_forecast(job, values, setup), too_large(job, values, setup) if setup else ())
+
+    return estimate
+
+
+def too_large(job: PlannedJob, values: Parameters, setup: Setup) -> tuple[Note, ...]:
+    """The warning that a run needs more memory than a GPU has, where that is so; nothing where its memory is not known."""
+    need, has = gpu_memory_gib(setup), job.gpu.memory_gib
+    if has is None or not has < need.mean < TYPING_ERROR:
         return ()
     fits = "will not fit" if need.low > has else f"may not fit ({need.low:.0f} to {need.high:.0f})"
     needs = f"By rough arithmetic a run needs about {need.mean:.0f} GiB on each GPU, which has {has:.0f}, and {fits}"
@@ -61,6 +71,8 @@ def _changes(job: PlannedJob, values: Parameters) -> Iterator[tuple[str, Planned
     for factor in halves:
         smaller = {**values, "batch_size": batch / factor}
         yield f"{job.names['batch_size']} = {plain(job.terms.in_file(smaller)['batch_size'])}", job, smaller
-    for factor in (2.0, 4.0, 8.0) if "gpus" in job.names else ():
+    for factor in (
+        n for n in (2.0, 4.0, 8.0) if "gpus" in job.names and (job.terms.batch_per_device or batch >= gpus * steps * n)
+    ):
         more = job.terms.with_chosen(values, {"gpus": gpus * factor})
         yield f"{job.names['gpus']} = {plain(job.terms.in_file(more)['gpus'])}", job, more
