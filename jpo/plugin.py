@@ -37,9 +37,9 @@ class Plugin:
         context: function(known, job) -> known, with what the plugin knows of the next run.
         past_context: function(known, job) -> known, with what `context` would have said after each past run, to learn from.
         queue: function(workload, settings) -> `jpo.project.plugins.hooks.Queue`: how long runs would wait before they start.
-        estimates: function(workload, settings) -> function(values) -> `Estimate`: what a run takes before any was measured.
         events: function(settings, run_ids) -> `RunEvent`s of these runs, for `jpo history`.
-        offers: name -> function that other plugins may ask for by that name (`offered`), since they do not import each other.
+        offers: name -> function that other plugins may ask for by that name (`offered`), since they do not import each other, or
+            the core: "estimates": function(workload, settings) -> function(values) -> `FirstRun`.
     """
 
     name: str
@@ -52,7 +52,6 @@ class Plugin:
     context: str | None = None
     past_context: str | None = None
     queue: str | None = None
-    estimates: str | None = None
     events: str | None = None
     offers: Mapping[str, str] = field(default_factory=dict)
 

@@ -32,7 +32,7 @@ def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
     workload, prices = read_workload(path, settings, now=now), prices_of(settings)
     judged = judged_today(workload, limits_of(settings), prices)
     broken = (Note("JPO-W403", f"{finding}; suggest leaves it as it is, or brings it back") for finding in judged.broken)
-    said = (*broken, *config.caveats(path), *remarks(workload, prices), *of_first_run(workload, settings))
+    said = (*broken, *config.caveats(path), *remarks(workload, prices), *first_run_notes(workload, settings))
     said = (*said, *islice(unrecognised(workload), MOST_LISTED))
     return CheckedConfig(path, workload.identity, workload.parameters, said, judged.kept, judged.rules)
 
@@ -52,7 +52,7 @@ def remarks(workload: Workload, prices: Prices) -> Iterator[Note]:
         yield Note("JPO-I862", sentence)
 
 
-def of_first_run(workload: Workload, settings: LoadedSettings) -> tuple[Note, ...]:
+def first_run_notes(workload: Workload, settings: LoadedSettings) -> tuple[Note, ...]:
     """What a first run would meet. The history is read only then: a run that ended well knows better."""
     if not (found := before_first_run(workload, settings, ())):
         return ()

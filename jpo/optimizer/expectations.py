@@ -15,7 +15,7 @@ from jpo.forecast.trials import Trial, full_runs, loss_after
 from jpo.optimizer.prediction import Expected, Kind
 from jpo.optimizer.prior import PARTICLES
 from jpo.optimizer.surrogate import Surrogate
-from jpo.records import PARAMETERS, Candidates, Estimate, Forecast, Identity, Interval, Parameters, Run, same
+from jpo.records import PARAMETERS, Candidates, FirstRun, Forecast, Identity, Interval, Parameters, Run, same
 from jpo.simulate import Latents
 from jpo.simulate.knobs import knobs_of
 from jpo.simulate.speed import step_time
@@ -41,7 +41,7 @@ class Basis:
     surrogate: Surrogate
     trials: Sequence[Trial]
     others: Sequence[Run]
-    estimate: Callable[[Parameters], Estimate]
+    estimate: Callable[[Parameters], FirstRun]
     seed: int
     extended: Mapping[tuple[float, ...], Surrogate] = field(default_factory=dict)
 

@@ -38,8 +38,8 @@ class RunEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """Estimate of one run before any was measured.
+class FirstRun:
+    """First run of a configuration, as it is estimated before any was measured.
 
     Attributes:
         forecast: memory of a GPU and energy are among its metrics.

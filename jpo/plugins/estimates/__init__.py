@@ -4,7 +4,8 @@ shape.py         language models by name (models.csv) or by layers and widths: p
 ways.py          how a job trains, as its options say it, and what is possible where they say nothing
 planned_job.py   a job before its first run, and the GPU that it is to run on (gpus.csv)
 arithmetic.py    memory of a GPU, throughput, duration and energy, with intervals
-estimate.py      all of it for one workload, and the warning that a run needs more than a GPU has, with the nearest that fits
+fits.py          the warning that a run needs more than a GPU has, with the nearest that fits
+project.py       all of it for one project
 
 They stand until one run of the workload has ended well: from then on what was measured counts alone. No hub is asked.
 """
@@ -14,5 +15,5 @@ from jpo.plugin import Plugin
 PLUGIN = Plugin(
     "estimates",
     summary="rough forecasts before the first run",
-    estimates="jpo.plugins.estimates.estimate:estimates_of",
+    offers={"estimates": "jpo.plugins.estimates.project:estimates_of"},
 )

@@ -32,19 +32,19 @@ def rough_forecast(job: PlannedJob, values: Parameters, setup: Setup | None) -> 
     `setup`: of a language model; None: another one, or one of which too little is said.
     """
     if setup is None:
-        seconds = of_descriptors(job, values)
+        seconds = seconds_by_descriptors(job, values)
         on = job.gpu.name if values.get("gpus", 0.0) > 0 else "CPU cores"
         words = f"a rough forecast before the first run: arithmetic of {job.identity.model} on {on}"
-        return _of_run(None, seconds, None, job, values), words if seconds else ""
+        return _forecast(None, seconds, None, job, values), words if seconds else ""
     memory, rate = gpu_memory_gib(setup), throughput(setup, job)
     seconds = rate and _duration(setup, rate, job, values)
     on = f" on {setup.gpus:g} {job.gpu.name}" if job.gpu.name else ""
     step = f"; a step takes about {values['batch_size'] / rate.mean:.2g} s" if rate else ""
     words = f"a rough forecast before the first run: arithmetic of {setup.shape.name}{on}, {setup.tokens:g} tokens a sample{step}"
-    return _of_run(rate, seconds, memory, job, values), words + assumed(setup)
+    return _forecast(rate, seconds, memory, job, values), words + assumed(setup)
 
 
-def of_descriptors(job: PlannedJob, values: Parameters) -> Interval | None:
+def seconds_by_descriptors(job: PlannedJob, values: Parameters) -> Interval | None:
     """Seconds from the operations of all epochs and the speed of the processors; None where a descriptor is missing."""
     per_sample, samples, epochs = operations_per_sample(job.identity), samples_of(job.identity.dataset), values.get("epochs")
     gpus, cpus = values.get("gpus", 0.0), values.get("cpus", 0.0)
@@ -82,7 +82,7 @@ def _gib(setup: Setup, way: Way) -> float:
     each = way.weight, way.weight, way.weight * way.states
     kept = shape.parameters * sum(size / parts for size, parts in zip(each, among, strict=True))
     if way.shards == 3:
-        kept += 2 * shape.of_a_layer * way.weight  # a layer, and the next one on its way
+        kept += 2 * shape.layer_parameters * way.weight  # a layer, and the next one on its way
     scores = way.scores * shape.attention * setup.tokens * (2 * way.activation + 1)
     layer = here * (shape.saved * way.activation + scores)
     inputs = here * shape.hidden * way.activation
@@ -110,7 +110,7 @@ def _duration(setup: Setup, rate: Interval, job: PlannedJob, values: Parameters)
     return Interval(work / rate.mean, work / rate.high, work / rate.low) if 0 < work < math.inf else None
 
 
-def _of_run(
+def _forecast(
     rate: Interval | None, seconds: Interval | None, memory: Interval | None, job: PlannedJob, values: Parameters
 ) -> Forecast:
     """The forecast of these, with the energy of the GPUs where their power is known."""

@@ -19,8 +19,8 @@ MOST = 1e7
 
 
 @dataclass(frozen=True, slots=True)
-class Gpu:
-    """One GPU. None: not known.
+class GpuType:
+    """Type of a GPU. None: not known.
 
     Attributes:
         name: its type, as people call it.
@@ -34,7 +34,7 @@ class Gpu:
     watts: float | None = None
 
 
-NO_GPU = Gpu("")
+NO_GPU = GpuType("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class PlannedJob:
     options: Mapping[str, str]
     names: Mapping[str, str]
     terms: Terms
-    gpu: Gpu = NO_GPU
+    gpu: GpuType = NO_GPU
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +83,15 @@ def planned(workload: Workload, gpu_type: str | None, memory_gib: float | None) 
     return PlannedJob(workload.identity, options, names, workload.terms, gpu)
 
 
-def gpu_named(text: str) -> Gpu:
+def gpu_named(text: str) -> GpuType:
     """The GPU of a name such as "a100-80gb" or "NVIDIA A100-SXM4-80GB"; a slice of one (MIG) is not known."""
     said = re.search(r"\b([0-9]{1,4})gb\b", text.lower())
     size = float(said[1]) if said else None
     row = next((gpus()[word] for word in re.findall("[a-z0-9]+", text.lower()) if word in gpus()), None)
     if row is None or re.search(r"\bmig\b|[0-9]g\.", text.lower()):
-        return Gpu(text, size)
+        return GpuType(text, size)
     peak, watts = 1e12 * float(row["peak16_tflops"]), float(row["watts"])
-    return Gpu(text, size or float(row["memory_gib"]), peak, watts)
+    return GpuType(text, size or float(row["memory_gib"]), peak, watts)
 
 
 @cache
@@ -105,7 +105,7 @@ def setup_of(job: PlannedJob, values: Parameters) -> Setup | None:
     chosen = {job.names[name]: f"{value}" for name, value in values.items() if name not in PARAMETERS and name in job.names}
     said = said_in({**job.options, "model": job.identity.model, **chosen})
     shape = None if said is None else shape_of(job.identity.model, said, values)
-    batch, gpus = values.get("batch_size", math.nan), values.get("gpus", 1.0)
+    batch, gpus = values.get("batch_size", math.nan), values.get("gpus", 1.0 if job.gpu.name else 0.0)
     if said is None or shape is None or isinstance(batch, Word) or gpus < 1:
         return None
     samples = batch / gpus / (job.terms.accumulation_steps or 1)

@@ -35,14 +35,14 @@ class Shape:
     embeddings: float = 1.0
 
     @property
-    def of_a_layer(self) -> float:
+    def layer_parameters(self) -> float:
         """Parameters of one layer, without biases and norms (1% at most)."""
         matrices = 3 if self.kind == "gated" else 2
         return 2 * self.hidden * (self.heads + self.keys) + matrices * self.hidden * self.intermediate
 
     @property
     def parameters(self) -> float:
-        return self.layers * self.of_a_layer + self.embeddings * self.vocabulary * self.hidden
+        return self.layers * self.layer_parameters + self.embeddings * self.vocabulary * self.hidden
 
     def operations(self, tokens: float) -> float:
         """Floating-point operations to train on one sample of so many tokens.
@@ -50,7 +50,7 @@ class Shape:
         Source: Chowdhery et al., "PaLM", 2022, appendix B: 6 for each parameter and token, and those of attention. Looking up an
         embedding takes none.
         """
-        multiplied = self.layers * self.of_a_layer + (self.kind != "encoder") * self.vocabulary * self.hidden
+        multiplied = self.layers * self.layer_parameters + (self.kind != "encoder") * self.vocabulary * self.hidden
         return tokens * (6 * multiplied + 12 * self.layers * self.heads * tokens)
 
     @property

@@ -14,7 +14,7 @@ from jpo import plugin
 from jpo.history import Store
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.tables import OF_OTHERS
-from jpo.records import Estimate, Finished, Forecast, Known, Note, Parameters, Queued, Run, RunEvent, Workload
+from jpo.records import Finished, FirstRun, Forecast, Known, Note, Parameters, Queued, Run, RunEvent, Workload
 
 if TYPE_CHECKING:
     from jpo.agent.safety.queue_waits import QueueWaits
@@ -76,10 +76,10 @@ def queue_of(workload: Workload, settings: LoadedSettings) -> Queue:
     return NoQueue()
 
 
-def estimates_of(workload: Workload, settings: LoadedSettings) -> Callable[[Parameters], Estimate]:
+def estimates_of(workload: Workload, settings: LoadedSettings) -> Callable[[Parameters], FirstRun]:
     """What a run of a configuration takes, before any run was measured: by the plugin that estimates it."""
     made, notes = next(_parts("estimates", settings), (None, ()))
-    return made(workload, settings) if made else lambda _: Estimate(notes=notes)
+    return made(workload, settings) if made else lambda _: FirstRun(notes=notes)
 
 
 def before_first_run(workload: Workload, settings: LoadedSettings, runs: Sequence[Run]) -> tuple[Note, ...]:
@@ -97,7 +97,10 @@ def _parts(
 ) -> Iterator[tuple[Callable[..., Any] | None, tuple[Note, ...]]]:
     """The parts of this kind, each or None with the note that it cannot be imported."""
     for each in plugin.plugins(of_others=OF_OTHERS in settings.tables):
-        where, tables = getattr(each, kind), {*settings.tables, *settings.tables.get(OF_OTHERS, {})}
+        where, tables = (
+            getattr(each, kind, None) or each.offers.get(kind),
+            {*settings.tables, *settings.tables.get(OF_OTHERS, {})},
+        )
         if where and (not only_with_tables or each.settings.keys() & tables):
             part = plugin.part_of(each, where)
             if isinstance(part, plugin.Broken):

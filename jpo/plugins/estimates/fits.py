@@ -1,15 +1,13 @@
-"""Estimates of a workload before its first run, with the warning that a GPU has too little memory, and the nearest that fits."""
+"""Warning before the first run: it needs more memory than a GPU has, by arithmetic; with the nearest configuration that fits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
-from jpo.plugins.estimates.arithmetic import gpu_memory_gib, rough_forecast
-from jpo.plugins.estimates.planned_job import PlannedJob, Setup, planned, setup_of
-from jpo.project.load import LoadedSettings
-from jpo.project.prices import prices_of
-from jpo.records import Estimate, Note, Parameters, Workload, advice
+from jpo.plugins.estimates.arithmetic import gpu_memory_gib
+from jpo.plugins.estimates.planned_job import PlannedJob, Setup, setup_of
+from jpo.records import Note, Parameters, advice
 from jpo.wording.numbers import plain
 
 CODE = "JPO-W871"
@@ -18,19 +16,6 @@ COMFORTABLE = 0.8
 DOUBLINGS = 10
 TYPING_ERROR = 1e6
 """GiB of one GPU; of what needs more nothing is known."""
-
-
-def estimates_of(workload: Workload, settings: LoadedSettings) -> Callable[[Parameters], Estimate]:
-    """The estimates for a workload, on the GPUs that [prices], [card] or config.ini name."""
-    rented = max((instance.gpu_memory_gib for instance in prices_of(settings).instances), default=0.0)
-    values = settings.values
-    job = planned(workload, values.prices.gpu_type, values.card.memory_gib or rented or None)
-
-    def estimate(values: Parameters) -> Estimate:
-        setup = setup_of(job, values)
-        return Estimate(*rough_forecast(job, values, setup), too_large(job, values, setup) if setup else ())
-
-    return estimate
 
 
 def too_large(job: PlannedJob, values: Parameters, setup: Setup) -> tuple[Note, ...]:
