@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from jpo.plugins.estimates.arithmetic import gpu_memory_gib
 from jpo.plugins.estimates.planned_job import PlannedJob, Setup, setup_of
-from jpo.records import Note, Parameters, advice
+from jpo.records import Note, Parameters, Terms, advice
 from jpo.wording.numbers import plain
 
 CODE = "JPO-W871"
@@ -46,18 +46,20 @@ def _changes(job: PlannedJob, values: Parameters) -> Iterator[tuple[str, Planned
     halves = [2.0**n for n in range(1, DOUBLINGS) if batch / gpus / steps / 2**n >= 1]
     for factor in halves if job.terms.accumulation_steps else ():
         terms = replace(job.terms, accumulation_steps=steps * factor)
-        share = (
-            f"{job.names['batch_size']} = {plain(terms.in_file(values)['batch_size'])} with " if terms.batch_per_device else ""
-        )
+        share = f"{_said(job, terms, values, 'batch_size')} with " if terms.batch_per_device else ""
         yield f"{share}{plain(steps * factor)} accumulation steps", replace(job, terms=terms), values
     for name, text in job.options.items():
         if name.lower() in ("gradient_checkpointing", "activation_checkpointing") and text.lower() == "false":
             yield f"{name} = true", replace(job, options={**job.options, name: "true"}), values
     for factor in halves:
         smaller = {**values, "batch_size": batch / factor}
-        yield f"{job.names['batch_size']} = {plain(job.terms.in_file(smaller)['batch_size'])}", job, smaller
-    for factor in (
-        n for n in (2.0, 4.0, 8.0) if "gpus" in job.names and (job.terms.batch_per_device or batch >= gpus * steps * n)
-    ):
-        more = job.terms.with_chosen(values, {"gpus": gpus * factor})
-        yield f"{job.names['gpus']} = {plain(job.terms.in_file(more)['gpus'])}", job, more
+        yield _said(job, job.terms, smaller, "batch_size"), job, smaller
+    for factor in (2.0, 4.0, 8.0) if "gpus" in job.names else ():
+        if job.terms.batch_per_device or batch >= gpus * steps * factor:
+            more = job.terms.with_chosen(values, {"gpus": gpus * factor})
+            yield _said(job, job.terms, more, "gpus"), job, more
+
+
+def _said(job: PlannedJob, terms: Terms, values: Parameters, name: str) -> str:
+    """A parameter as config.ini would say it."""
+    return f"{job.names[name]} = {plain(terms.in_file(values)[name])}"

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 
 from jpo.files.reading import number_or_nan
 from jpo.forecast.descriptors import size_of
@@ -34,9 +33,6 @@ class GpuType:
     watts: float | None = None
 
 
-NO_GPU = GpuType("")
-
-
 @dataclass(frozen=True, slots=True)
 class PlannedJob:
     """A job that has not run yet.
@@ -51,7 +47,7 @@ class PlannedJob:
     options: Mapping[str, str]
     names: Mapping[str, str]
     terms: Terms
-    gpu: GpuType = NO_GPU
+    gpu: GpuType
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,26 +74,18 @@ def planned(workload: Workload, gpu_type: str | None, memory_gib: float | None) 
     own = {p.key.rpartition(".")[2]: p.text for p in workload.parameters if p.name not in PARAMETERS}
     options = {key.rpartition(".")[2]: text for key, _, text in workload.others} | own
     names = {p.name: p.key.rpartition(".")[2] for p in workload.parameters}
-    found = gpu_named(gpu_type or workload.identity.hardware or "")
-    gpu = found if memory_gib is None else replace(found, memory_gib=memory_gib)
-    return PlannedJob(workload.identity, options, names, workload.terms, gpu)
+    gpu = gpu_named(gpu_type or workload.identity.hardware or "")
+    return PlannedJob(workload.identity, options, names, workload.terms, replace(gpu, memory_gib=memory_gib or gpu.memory_gib))
 
 
 def gpu_named(text: str) -> GpuType:
     """The GPU of a name such as "a100-80gb" or "NVIDIA A100-SXM4-80GB"; a slice of one (MIG) is not known."""
     said = re.search(r"\b([0-9]{1,4})gb\b", text.lower())
     size = float(said[1]) if said else None
-    row = next((gpus()[word] for word in re.findall("[a-z0-9]+", text.lower()) if word in gpus()), None)
+    row = next((row for row in rows_of("gpus.csv") if row["name"] in re.findall("[a-z0-9]+", text.lower())), None)
     if row is None or re.search(r"\bmig\b|[0-9]g\.", text.lower()):
         return GpuType(text, size)
-    peak, watts = 1e12 * float(row["peak16_tflops"]), float(row["watts"])
-    return GpuType(text, size or float(row["memory_gib"]), peak, watts)
-
-
-@cache
-def gpus() -> dict[str, dict[str, str]]:
-    """The rows of gpus.csv by name."""
-    return {row["name"]: row for row in rows_of("gpus.csv")}
+    return GpuType(text, size or float(row["memory_gib"]), 1e12 * float(row["peak16_tflops"]), float(row["watts"]))
 
 
 def setup_of(job: PlannedJob, values: Parameters) -> Setup | None:
