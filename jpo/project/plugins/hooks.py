@@ -70,10 +70,8 @@ def in_context(known: Known, job: Project, kind: Literal["context", "past_contex
 
 def queue_of(workload: Workload, settings: LoadedSettings) -> Queue:
     """The queue of the engine that jpo.toml names."""
-    for made, notes in _parts("queue", settings, only_with_tables=True):
-        queue: Queue = made(workload, settings) if made else NoQueue(notes)
-        return queue
-    return NoQueue()
+    made, notes = next(_parts("queue", settings, only_with_tables=True), (None, ()))
+    return made(workload, settings) if made else NoQueue(notes)
 
 
 def estimates_of(workload: Workload, settings: LoadedSettings) -> Callable[[Parameters], FirstRun]:
@@ -97,10 +95,8 @@ def _parts(
 ) -> Iterator[tuple[Callable[..., Any] | None, tuple[Note, ...]]]:
     """The parts of this kind, each or None with the note that it cannot be imported."""
     for each in plugin.plugins(of_others=OF_OTHERS in settings.tables):
-        where, tables = (
-            getattr(each, kind, None) or each.offers.get(kind),
-            {*settings.tables, *settings.tables.get(OF_OTHERS, {})},
-        )
+        where = getattr(each, kind, None) or each.offers.get(kind)
+        tables = {*settings.tables, *settings.tables.get(OF_OTHERS, {})}
         if where and (not only_with_tables or each.settings.keys() & tables):
             part = plugin.part_of(each, where)
             if isinstance(part, plugin.Broken):
