@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from jpo.cost import Prices, usd_per_hour
 from jpo.errors import StoreError, UsageError
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
-from jpo.project.plugins.hooks import before_first_run
+from jpo.project.plugins.hooks import estimates_of
 from jpo.project.prices import prices_of
 from jpo.project.project import open_history
 from jpo.project.tables.usual import usual_line
@@ -54,13 +55,10 @@ def remarks(workload: Workload, prices: Prices) -> Iterator[Note]:
 
 def first_run_notes(workload: Workload, settings: LoadedSettings) -> tuple[Note, ...]:
     """What a first run would meet. The history is read only then: a run that ended well knows better."""
-    if not (found := before_first_run(workload, settings, ())):
-        return ()
-    try:
-        with open_history(settings, read_only=True) as store:
-            return before_first_run(workload, settings, on_record(store, workload).runs)
-    except (StoreError, UsageError):
-        return found
+    if found := estimates_of(workload, settings, ())(workload.current).notes:
+        with suppress(StoreError, UsageError), open_history(settings, read_only=True) as store:
+            return estimates_of(workload, settings, on_record(store, workload).runs)(workload.current).notes
+    return found
 
 
 def shares(workload: Workload) -> str | None:

@@ -74,15 +74,13 @@ def queue_of(workload: Workload, settings: LoadedSettings) -> Queue:
     return made(workload, settings) if made else NoQueue(notes)
 
 
-def estimates_of(workload: Workload, settings: LoadedSettings) -> Callable[[Parameters], FirstRun]:
-    """What a run of a configuration takes, before any run was measured: by the plugin that estimates it."""
+def estimates_of(workload: Workload, settings: LoadedSettings, runs: Iterable[Run]) -> Callable[[Parameters], FirstRun]:
+    """What a run takes, by the plugin that estimates it; nothing once one of these has ended well: what it measured is known."""
     made, notes = next(_parts("estimates", settings), (None, ()))
-    return made(workload, settings) if made else lambda _: FirstRun(notes=notes)
-
-
-def before_first_run(workload: Workload, settings: LoadedSettings, runs: Sequence[Run]) -> tuple[Note, ...]:
-    """What a run with today's values would meet; nothing once a run has ended well, since what it measured is known."""
-    return () if any(run.ended_well for run in runs) else estimates_of(workload, settings)(workload.current).notes
+    if made is None or any(run.ended_well for run in runs):
+        return lambda _: FirstRun(notes=notes)
+    estimates: Callable[[Parameters], FirstRun] = made(workload, settings)
+    return estimates
 
 
 def events_of(settings: LoadedSettings, run_ids: Collection[str]) -> tuple[RunEvent, ...]:
