@@ -12,11 +12,9 @@ from pathlib import Path
 from jpo import config
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import StoreError, UsageError
-from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import estimates_of
 from jpo.project.prices import prices_of
-from jpo.project.project import open_history
 from jpo.project.tables.usual import usual_line
 from jpo.project.workload import judged_today, limits_of, read_workload
 from jpo.records import Note, Workload
@@ -56,6 +54,9 @@ def remarks(workload: Workload, prices: Prices) -> Iterator[Note]:
 def first_run_notes(workload: Workload, settings: LoadedSettings) -> tuple[Note, ...]:
     """What a first run would meet. The history is read only then: a run that ended well knows better."""
     if found := estimates_of(workload, settings, ())(workload.current).notes:
+        from jpo.project.collect import on_record  # here: hardly any check needs the history, which takes long to import
+        from jpo.project.project import open_history
+
         with suppress(StoreError, UsageError), open_history(settings, read_only=True) as store:
             return estimates_of(workload, settings, on_record(store, workload).runs)(workload.current).notes
     return found

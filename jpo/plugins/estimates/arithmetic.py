@@ -11,7 +11,6 @@ from jpo.plugins.estimates.planned_job import PlannedJob, Setup
 from jpo.plugins.estimates.ways import Way
 from jpo.records import HALF_WIDTH, Forecast, Interval, Parameters
 
-GPU_MEMORY, ENERGY = "gpu_memory_gib", "energy_joules"
 GIB = 2.0**30
 OUTSIDE = 1.3
 """GiB that a process holds besides: CUDA's kernels (1,343 MiB on a V100, Hugging Face's "Model training anatomy", 2022)."""
@@ -115,8 +114,8 @@ def _forecast(
 ) -> Forecast:
     """The forecast of these, with the energy of the GPUs where their power is known."""
     watts = (job.gpu.watts or 0.0) * values.get("gpus", 1.0)
-    metrics = {GPU_MEMORY: memory} if memory else {}
+    metrics = {"gpu_memory_gib": memory} if memory else {}
     if seconds and watts:
         low, high = seconds.low * POWER.low * watts, seconds.high * POWER.high * watts
-        metrics[ENERGY] = Interval(seconds.mean * POWER.mean * watts, low, high)
+        metrics["energy_joules"] = Interval(seconds.mean * POWER.mean * watts, low, high)
     return Forecast(duration_seconds=seconds, throughput_samples_per_second=rate, metrics=metrics)

@@ -71,15 +71,12 @@ def table() -> dict[str, Shape]:
     """The models of models.csv by name."""
     shapes = {}
     for row in rows_of("models.csv"):
-        layers, hidden, intermediate, heads, keys = (float(row[name]) for name in SHAPE)
+        layers, hidden, intermediate, heads, keys = (float(row[name]) for name in list(row)[2:7])
         size = float(row["head"] or hidden / heads)
         widths = heads, size * heads, size * keys, float(row["vocabulary"])
         embeddings = 1.0 if row["tied"] == "yes" else 2.0
         shapes[row["name"]] = Shape(row["name"], layers, hidden, intermediate, *widths, row["kind"], embeddings)
     return shapes
-
-
-SHAPE = ("layers", "hidden", "intermediate", "heads", "kv_heads")
 
 
 def rows_of(name: str) -> list[dict[str, str]]:

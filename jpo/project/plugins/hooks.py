@@ -76,8 +76,9 @@ def queue_of(workload: Workload, settings: LoadedSettings) -> Queue:
 
 def estimates_of(workload: Workload, settings: LoadedSettings, runs: Iterable[Run]) -> Callable[[Parameters], FirstRun]:
     """What a run takes, by the plugin that estimates it; nothing once one of these has ended well: what it measured is known."""
-    made, notes = next(_parts("estimates", settings), (None, ()))
-    if made is None or any(run.ended_well for run in runs):
+    nothing = None, ()
+    made, notes = nothing if any(run.ended_well for run in runs) else next(_parts("estimates", settings), nothing)
+    if made is None:
         return lambda _: FirstRun(notes=notes)
     estimates: Callable[[Parameters], FirstRun] = made(workload, settings)
     return estimates
