@@ -6,7 +6,7 @@ write it; then the agent learns (commands/learn.py). The map, layer by layer; im
 
     __main__.py      exit codes, and the one place that catches everything
 
-    plugins/         what JPO does besides: launch ci imports page phases cluster lab; each a folder, found through plugin.py
+    plugins/         what JPO does besides: launch ci imports page phases cluster lab estimates; folders, found by plugin.py
 
     cli/             names, options and help: one small click file per command; main.py groups them; gate.py: what is
                      printed, made harmless

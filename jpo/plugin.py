@@ -19,7 +19,7 @@ from jpo.errors import UsageError
 GROUP = "jpo.plugins"
 CODE = "JPO-W002"
 """Reason code of a plugin that cannot be imported."""
-OWN = ("launch", "ci", "imports", "page", "phases", "cluster", "lab")
+OWN = ("launch", "ci", "imports", "page", "phases", "cluster", "lab", "estimates")
 """JPO's own plugins, in the order of the help: folders of jpo/plugins, each with a PLUGIN."""
 
 
@@ -38,7 +38,8 @@ class Plugin:
         past_context: function(known, job) -> known, with what `context` would have said after each past run, to learn from.
         queue: function(workload, settings) -> `jpo.project.plugins.hooks.Queue`: how long runs would wait before they start.
         events: function(settings, run_ids) -> `RunEvent`s of these runs, for `jpo history`.
-        offers: name -> function that other plugins may ask for by that name (`offered`), since they do not import each other.
+        offers: name -> function that other plugins may ask for by that name (`offered`), since they do not import each other, or
+            the core: "estimates": function(workload, settings) -> function(values) -> `FirstRun`.
     """
 
     name: str

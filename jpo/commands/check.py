@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
 from jpo import config
 from jpo.cost import Prices, usd_per_hour
+from jpo.errors import StoreError, UsageError
 from jpo.project.load import LoadedSettings
+from jpo.project.plugins.hooks import estimates_of
 from jpo.project.prices import prices_of
 from jpo.project.tables.usual import usual_line
 from jpo.project.workload import judged_today, limits_of, read_workload
@@ -28,7 +31,8 @@ def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
     workload, prices = read_workload(path, settings, now=now), prices_of(settings)
     judged = judged_today(workload, limits_of(settings), prices)
     broken = (Note("JPO-W403", f"{finding}; suggest leaves it as it is, or brings it back") for finding in judged.broken)
-    said = (*broken, *config.caveats(path), *remarks(workload, prices), *islice(unrecognised(workload), MOST_LISTED))
+    said = (*broken, *config.caveats(path), *remarks(workload, prices), *first_run_notes(workload, settings))
+    said = (*said, *islice(unrecognised(workload), MOST_LISTED))
     return CheckedConfig(path, workload.identity, workload.parameters, said, judged.kept, judged.rules)
 
 
@@ -45,6 +49,17 @@ def remarks(workload: Workload, prices: Prices) -> Iterator[Note]:
     if values.get("gpus") == 0 and prices.usd_per_gpu_hour is not None:
         sentence = "gpus = 0, and [prices] has a price of GPUs: runs are taken to cost what their CPUs and memory do"
         yield Note("JPO-I862", sentence)
+
+
+def first_run_notes(workload: Workload, settings: LoadedSettings) -> tuple[Note, ...]:
+    """What a first run would meet. The history is read only then: a run that ended well knows better."""
+    if found := estimates_of(workload, settings, ())(workload.current).notes:
+        from jpo.project.collect import on_record  # here: hardly any check needs the history, which takes long to import
+        from jpo.project.project import open_history
+
+        with suppress(StoreError, UsageError), open_history(settings, read_only=True) as store:
+            return estimates_of(workload, settings, on_record(store, workload).runs)(workload.current).notes
+    return found
 
 
 def shares(workload: Workload) -> str | None:

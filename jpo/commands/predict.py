@@ -23,8 +23,7 @@ from jpo.optimizer.surrogate import surrogate_of, with_configuration
 from jpo.optimizer.what_if import Bounds, answer_to
 from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.load import LoadedSettings
-from jpo.project.plugins.hooks import queue_of
-from jpo.project.prices import gpu_type_of
+from jpo.project.plugins.hooks import estimates_of, queue_of
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.project.trial_logs import read_trials
@@ -59,7 +58,8 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     surrogate = surrogate_of(request, known, seed=seed)
     each = {tuple(row.values()): with_configuration(surrogate, row, known, seed=seed) for row in configurations}
     others = (*known.siblings, *known.others)
-    evidence = Basis(workload.identity, surrogate, trials, others, gpu_type_of(settings), seed, each)
+    estimate = estimates_of(workload, settings, known.runs)
+    evidence = Basis(workload.identity, surrogate, trials, others, estimate, seed, each)
     basis = RowBasis(request, job.limits, evidence, known.runs, now)
     rows: tuple[Row, ...] = tuple(rows_of(configurations, basis, spot=question.spot))
     answer: Answer | None = None
@@ -69,5 +69,6 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
         rows, answer = answer_to(question, Bounds(question.deadline_seconds, budget, currency, ahead), rows, basis)
     ends = queue.ends([(row.parameters, row.expected.forecast) for row in rows], now=now)
     rows = tuple(replace(row, queued=end) for row, end in zip(rows, ends, strict=True))
-    noted = known.evidence.noting((*warnings(rows, basis), *verdicts(rows, request), *pin_notes(workload)))
+    notes = (*warnings(rows, basis), *estimate(workload.current).notes, *verdicts(rows, request))
+    noted = known.evidence.noting((*notes, *pin_notes(workload)))
     return Prediction(path, workload.identity, len(known.runs), rows, noted, answer, currency)

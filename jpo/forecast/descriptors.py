@@ -73,14 +73,3 @@ def operations_per_sample(identity: Identity) -> float | None:
     power = 2 if usual in (224, 299, 380) else 1  # pictures have two sides
     stem = NO_STEM if usual >= USUAL_PICTURE and power == 2 and size <= SMALL_PICTURE else 1.0
     return TRAINING * 1e9 * float(row["multiply_adds_billions"]) * (size / usual) ** power * stem
-
-
-def peak_of(gpu_type: str | None) -> float | None:
-    """Peak FP32 operations per second of one GPU of this type."""
-    row = described("gpu", gpu_type) if gpu_type else None
-    return 1e12 * float(row["peak_tflops"]) if row else None
-
-
-def peak_of_core() -> float:
-    """Peak FP32 operations per second of one CPU core."""
-    return 1e12 * float(table()["cpu", "core"]["peak_tflops"])

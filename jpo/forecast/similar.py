@@ -1,4 +1,4 @@
-"""Durations of a workload that has neither runs nor trials: from runs of similar workloads, else from arithmetic.
+"""Durations of a workload that has neither runs nor trials: from runs of similar workloads.
 
 The intervals are wide: they answer "minutes or days?". Every number comes from measured runs or from descriptors.csv.
 """
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from jpo.forecast.descriptors import family, operations_per_sample, peak_of, peak_of_core, plain_name, samples_of, size_of
+from jpo.forecast.descriptors import family, operations_per_sample, plain_name, samples_of, size_of
 from jpo.records import HALF_WIDTH, Identity, Interval, Parameters, Run
 
 ALONE, AT_LEAST = 0.6, 0.25
@@ -20,9 +20,6 @@ PER_DOUBLING = 0.15
 """Additional error per doubling between the two in batch size, GPUs or CPUs."""
 SPEED_UP = 0.8
 """Scaling exponent: n devices are n to this power times as fast. Assumed, between a node (0.9) and a network (0.6)."""
-UTILISATION, ARITHMETIC_ERROR = 0.3, 1.1
-"""Share of a processor's peak that training reaches, and standard deviation of its ln. Three recorded jobs whose model and data
-are described reached 0.51 (ResNet-18, T4), 0.57 (ResNet-50, V100) and 0.12 (ShuffleNet, V100): mean 0.33, deviation 0.9."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ def from_similar(identity: Identity, values: Parameters, others: Sequence[Run]) 
     logs = [median(log for log, _ in by_workload[workload]) for workload in similar]
     shortest = min(distance for workload in similar for _, distance in by_workload[workload])
     names = ", ".join(map(str, similar[:3])) + (f" and {len(similar) - 3} more" if len(similar) > 3 else "")
-    return DurationGuess(_around(fmean(logs), math.hypot(_spread(logs), PER_DOUBLING * shortest)), f"similar workloads: {names}")
+    return DurationGuess(around(fmean(logs), math.hypot(_spread(logs), PER_DOUBLING * shortest)), f"similar workloads: {names}")
 
 
 def similarity(workload: Identity, other: Identity) -> float:
@@ -59,18 +56,6 @@ def similarity(workload: Identity, other: Identity) -> float:
     shared = 2.0 * same_model or 1.0 * (family(workload.model) == family(other.model) != "")
     shared += plain_name(workload.dataset) == plain_name(other.dataset)
     return shared + 0.5 * (plain_name(workload.framework) == plain_name(other.framework)) if shared else 0.0
-
-
-def by_arithmetic(identity: Identity, values: Parameters, gpu_type: str | None) -> DurationGuess | None:
-    """A duration from the operations of all epochs and the speed of the processors; None where a descriptor is missing."""
-    per_sample, samples, epochs = operations_per_sample(identity), samples_of(identity.dataset), values.get("epochs")
-    gpus, cpus = values.get("gpus", 0.0), values.get("cpus", 0.0)
-    peak, devices = (peak_of(gpu_type), gpus) if gpus > 0 else (peak_of_core(), cpus)
-    if per_sample is None or samples is None or not epochs or peak is None or devices <= 0:
-        return None
-    seconds = per_sample * samples * epochs / (peak * UTILISATION * devices**SPEED_UP)
-    on = f"{gpu_type}" if gpus > 0 else "CPU cores"
-    return DurationGuess(_around(math.log(seconds), ARITHMETIC_ERROR), f"heuristic: arithmetic of {identity.model} on {on}")
 
 
 def _log_ratio(identity: Identity, values: Parameters, run: Run) -> float | None:
@@ -129,6 +114,7 @@ def _spread(logs: Sequence[float]) -> float:
     return max(AT_LEAST, math.sqrt(fmean(error**2 for error in errors)))
 
 
-def _around(log_seconds: float, deviation: float) -> Interval:
+def around(log_seconds: float, deviation: float) -> Interval:
+    """The interval of a duration, or of another quantity, by its ln and the standard deviation of that."""
     middle, reach = math.exp(log_seconds), math.exp(HALF_WIDTH * deviation)
     return Interval(middle, middle / reach, middle * reach)

@@ -34,27 +34,6 @@ SHORTEST_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class IdleGpus:
-    """Cause of idle GPUs, as far as it is known.
-
-    Attributes:
-        code: stable reason code, one per cause.
-        finding: one sentence with the numbers that support it.
-        remedy: what to do, or to check.
-        evidence: those numbers, by name.
-    """
-
-    code: str
-    finding: str
-    remedy: str
-    evidence: Mapping[str, float]
-
-    @property
-    def note(self) -> Note:
-        return advice(self.code, self.finding, self.remedy)
-
-
-@dataclass(frozen=True, slots=True)
 class GpuUse:
     """A run with GPUs whose utilisation was measured, its time series, and other runs of its workload."""
 
@@ -65,7 +44,7 @@ class GpuUse:
     others: Sequence[Run]
 
 
-def diagnose(run: Run, series: Sequence[Series] = (), others: Sequence[Run] = ()) -> IdleGpus | None:
+def diagnose(run: Run, series: Sequence[Series] = (), others: Sequence[Run] = ()) -> Note | None:
     """The cause of idle GPUs in a finished run that did not fail; None where they were not idle, or nobody knows.
 
     `series` are its time series, if they were kept; `others`: runs of the same workload to compare it with, oldest first.
@@ -81,7 +60,7 @@ def diagnose(run: Run, series: Sequence[Series] = (), others: Sequence[Run] = ()
     return next((idle for cause in causes if (idle := cause(use))), None)
 
 
-def some_are_idle(use: GpuUse) -> IdleGpus | None:
+def some_are_idle(use: GpuUse) -> Note | None:
     """Some GPUs do nothing: with fewer GPUs the job was as fast, and as many of them were busy."""
     earlier = next((run for run in reversed(use.others) if _as_fast_with_fewer(run, use)), None)
     if earlier is None:
@@ -91,26 +70,25 @@ def some_are_idle(use: GpuUse) -> IdleGpus | None:
     finding = f"{percent(use.utilisation)} busy on average, which is the work of {busy:.2g}; "
     finding += f"{now:.3g} samples/s, where run {earlier.run_id} did {before:.3g} on {fewer:g}"
     remedy = "start one process per GPU (torchrun, accelerate, mpirun), each on its own device, or ask for fewer"
-    numbers = {"gpus_busy": busy, "gpus_before": fewer, "samples_per_second": now, "samples_per_second_before": before}
-    return _idle("JPO-W865", use, finding, remedy, numbers)
+    return _idle("JPO-W865", use, finding, remedy)
 
 
-def never_touched(use: GpuUse) -> IdleGpus | None:
+def never_touched(use: GpuUse) -> Note | None:
     """No process took memory of a GPU: the framework found none, or used none."""
     memory, cpu = use.run.outcome.gpu_memory_gib, use.run.outcome.cpu_utilisation
     if memory is None or memory >= UNTOUCHED_GIB or use.utilisation > MONITORED:
         return None
-    finding, numbers = f"never touched: at most {memory:.2g} GiB of one was in use", {"gpu_memory_gib": memory}
+    finding = f"never touched: at most {memory:.2g} GiB of one was in use"
     if cpu is not None and cpu >= BUSY_CPU:
-        finding, numbers = f"{finding}, and the CPUs were {percent(cpu)} busy", {**numbers, "cpu_utilisation": cpu}
+        finding = f"{finding}, and the CPUs were {percent(cpu)} busy"
     remedy = (
         "print torch.cuda.is_available() in the job: if False, the framework is a build for CPUs, the container has no driver, "
         "or CUDA_VISIBLE_DEVICES hides them; if True, the script leaves model and data on the CPU"
     )
-    return _idle("JPO-W863", use, finding, remedy, numbers)
+    return _idle("JPO-W863", use, finding, remedy)
 
 
-def in_waves(use: GpuUse) -> IdleGpus | None:
+def in_waves(use: GpuUse) -> Note | None:
     """Work in short waves with long waits in between, or in one stretch of a run that held its GPUs throughout."""
     samples = use.series.get("gpu_utilisation")
     at_work = [value >= AT_WORK for value in samples.values] if samples else []
@@ -118,35 +96,34 @@ def in_waves(use: GpuUse) -> IdleGpus | None:
     if not waves:
         return None
     share = sum(at_work) / len(at_work)
-    numbers = {"waves": float(waves), "share_at_work": share}
     if waves >= WAVES:
         finding = f"at work in {waves} waves, {percent(share)} of the time, waiting in between"
         remedy = "feed them faster: more loader workers and CPUs, data decoded beforehand or stored closer"
-        return _idle("JPO-W866", use, finding, remedy, numbers)
+        return _idle("JPO-W866", use, finding, remedy)
     finding = f"at work for {percent(share)} of the run, beginning after {percent(at_work.index(True) / len(at_work))} of it"
     remedy = "do what needs no GPU (downloads, preparation, evaluation) in a separate job"
-    return _idle("JPO-W867", use, finding, remedy, numbers)
+    return _idle("JPO-W867", use, finding, remedy)
 
 
-def waits_for_input(use: GpuUse) -> IdleGpus | None:
+def waits_for_input(use: GpuUse) -> Note | None:
     """The GPUs wait for input: the model is in their memory, and what feeds them is at its limit."""
     outcome, allotted = use.run.outcome, use.run.parameters.get("cpus", 0.0)
     memory, cpu, cores = outcome.gpu_memory_gib, outcome.cpu_utilisation, outcome.cpu_cores_mean
     if memory is None:
         return None
-    finding, numbers = f"idle with {memory:.3g} GiB of one in use", {"gpu_memory_gib": memory}
+    finding = f"idle with {memory:.3g} GiB of one in use"
     if cpu is not None and cpu >= BUSY_CPU:
         finding = f"{finding} while the CPUs were {percent(cpu)} busy: they wait for data"
         remedy = "more CPUs and loader workers, or data that is decoded beforehand"
-        return _idle("JPO-W864", use, finding, remedy, {**numbers, "cpu_utilisation": cpu})
+        return _idle("JPO-W864", use, finding, remedy)
     if cores is not None and allotted >= 2 and ONE_CORE[0] <= cores <= ONE_CORE[1]:
         finding = f"{finding} while {cores:.2g} of {allotted:g} CPUs were busy: one process does everything"
         remedy = "load data in processes of their own (num_workers of a DataLoader), about one per CPU"
-        return _idle("JPO-W864", use, finding, remedy, {**numbers, "cpu_cores_mean": cores})
+        return _idle("JPO-W864", use, finding, remedy)
     return None
 
 
-def unknown(use: GpuUse) -> IdleGpus:
+def unknown(use: GpuUse) -> Note:
     """Idle for an unknown reason; names the measurements that would show it."""
     outcome, series = use.run.outcome, use.series.get("gpu_utilisation")
     measures = {"GPU memory": outcome.gpu_memory_gib, "CPU": outcome.cpu_utilisation, "its time series": series}
@@ -154,17 +131,16 @@ def unknown(use: GpuUse) -> IdleGpus:
     not_measured = f" (not measured: {missing})" if missing else ""
     finding = f"{percent(use.utilisation)} busy, the reason is unknown{not_measured}"
     remedy = "watch nvidia-smi and top while it runs: is a process on each GPU, and what does it wait for?"
-    return _idle("JPO-W868", use, finding, remedy, {})
+    return _idle("JPO-W868", use, finding, remedy)
 
 
-CAUSES: tuple[Callable[[GpuUse], IdleGpus | None], ...] = (some_are_idle, never_touched, in_waves, waits_for_input, unknown)
+CAUSES: tuple[Callable[[GpuUse], Note | None], ...] = (some_are_idle, never_touched, in_waves, waits_for_input, unknown)
 """Causes from certain to likely; the first that applies counts."""
 
 
-def _idle(code: str, use: GpuUse, finding: str, remedy: str, numbers: Mapping[str, float]) -> IdleGpus:
+def _idle(code: str, use: GpuUse, finding: str, remedy: str) -> Note:
     whose = f"{use.gpus} GPU{'' if use.gpus == 1 else 's'} of run {use.run.run_id}"
-    evidence = {"gpus": float(use.gpus), "gpu_utilisation": use.utilisation, **numbers}
-    return IdleGpus(code, f"{whose}: {finding}", remedy, evidence)
+    return advice(code, f"{whose}: {finding}", remedy)
 
 
 def _as_fast_with_fewer(earlier: Run, use: GpuUse) -> bool:

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from jpo.agent.safety.host_memory import HEADROOM
 from jpo.cost import Prices
-from jpo.forecast.similar import by_arithmetic, from_similar
+from jpo.forecast.similar import from_similar
 from jpo.forecast.trials import Trial, full_runs, loss_after
 from jpo.optimizer.prediction import Expected, Kind
 from jpo.optimizer.prior import PARTICLES
 from jpo.optimizer.surrogate import Surrogate
-from jpo.records import PARAMETERS, Candidates, Forecast, Identity, Interval, Parameters, Run, same
+from jpo.records import PARAMETERS, Candidates, FirstRun, Forecast, Identity, Interval, Parameters, Run, same
 from jpo.simulate import Latents
 from jpo.simulate.knobs import knobs_of
 from jpo.simulate.speed import step_time
 
 NOTHING = (
     "nothing: there is no finished run, no trial, no similar workload that compares; and arithmetic needs epochs, and a model, a "
-    "data set and [prices] gpu_type whose names are known"
+    "data set and [prices] gpu_type whose names are known; of a language model batch size and tokens of a sample"
 )
 
 
@@ -33,7 +33,7 @@ class Basis:
     Attributes:
         surrogate: from this workload's finished runs where there are any.
         others: runs of other workloads.
-        gpu_type: which GPUs they are, where the user has said so.
+        estimate: what one run of a configuration takes, before any run was measured.
         extended: surrogates with one more configuration each, by its values, for those that are no candidates.
     """
 
@@ -41,7 +41,7 @@ class Basis:
     surrogate: Surrogate
     trials: Sequence[Trial]
     others: Sequence[Run]
-    gpu_type: str | None
+    estimate: Callable[[Parameters], FirstRun]
     seed: int
     extended: Mapping[tuple[float, ...], Surrogate] = field(default_factory=dict)
 
@@ -157,11 +157,15 @@ def cost(seconds: Interval | None, values: Parameters, surrogate: Surrogate, pri
 
 
 def _guessed(values: Parameters, basis: Basis) -> Expected:
-    """From other workloads, else by arithmetic, else unknown and why."""
-    kind: Kind = "similar workloads"
-    guess = from_similar(basis.identity, values, basis.others)
-    if guess is None:
-        kind, guess = "heuristic", by_arithmetic(basis.identity, values, basis.gpu_type)
-    if guess is None:
+    """From other workloads, else by arithmetic, which alone tells the memory of a GPU; or unknown and why."""
+    kind: Kind = "heuristic"
+    estimate, similar = basis.estimate(values), from_similar(basis.identity, values, basis.others)
+    forecast, words = estimate.forecast, estimate.words
+    if similar:
+        memory = {name: need for name, need in forecast.metrics.items() if name == "gpu_memory_gib"}
+        words = f"{similar.words}{f'; for memory of a GPU, {words}' if memory else ''}"
+        kind, forecast = "similar workloads", Forecast(similar.seconds, metrics=memory)
+    if not words:
         return Expected("unknown", NOTHING, Forecast())
-    return Expected(kind, guess.words, Forecast(guess.seconds, cost(guess.seconds, values, basis.surrogate_of(values))))
+    paid = cost(forecast.duration_seconds, values, basis.surrogate_of(values))
+    return Expected(kind, words, replace(forecast, cost_usd=paid))

@@ -107,7 +107,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
     if not runs:
         notes += only_others(asked.elsewhere, identity)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
-        notes.append(idle.note)
+        notes.append(idle)
     notes += without_energy(runs, job.prices)
     notes += labelled_pod_notes(job.settings.values, runs)
     notes += unmeasured(job.settings.values, runs)

@@ -39,8 +39,3 @@ def currency_of(settings: LoadedSettings) -> Currency:
     """The currency in which reports show amounts."""
     table = settings.values.prices
     return Currency(table.currency, table.per_usd or 1.0)
-
-
-def gpu_type_of(settings: LoadedSettings) -> str | None:
-    """Which GPUs the job runs on, where the user has said so."""
-    return settings.values.prices.gpu_type

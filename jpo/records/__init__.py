@@ -38,7 +38,7 @@ from jpo.records.decisions import (
     TrackRecord,
     share_interval,
 )
-from jpo.records.from_plugins import Queued, RunEvent
+from jpo.records.from_plugins import FirstRun, Queued, RunEvent
 from jpo.records.knowledge import Known, PhaseNeeds
 from jpo.records.notes import Note, advice, codes_of, each_code_once, texts_of, uncoded
 from jpo.records.progress import Track, silently

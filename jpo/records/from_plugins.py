@@ -1,9 +1,12 @@
-"""What plugins tell the core, besides runs: how long a run would wait, and what else happened to runs."""
+"""What plugins tell the core, besides runs: what a first run takes, how long one would wait, and what else happened to runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from jpo.records.decisions import Forecast
+from jpo.records.notes import Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +35,18 @@ class RunEvent:
     kind: str
     sentence: str
     document: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRun:
+    """First run of a configuration, as it is estimated before any was measured.
+
+    Attributes:
+        forecast: memory of a GPU and energy are among its metrics.
+        words: what it rests on; empty: nothing is known.
+        notes: what such a run would meet.
+    """
+
+    forecast: Forecast = field(default_factory=Forecast)
+    words: str = ""
+    notes: tuple[Note, ...] = ()

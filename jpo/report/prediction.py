@@ -12,7 +12,7 @@ from jpo.report.document import Block, Cell, Column, Document, Emphasis, Span, T
 from jpo.report.document import Row as DocumentRow
 from jpo.wording import names, numbers
 
-USE = ("throughput_samples_per_second", "memory_gib", "gpu_utilisation", "cpu_utilisation")
+USE = ("throughput_samples_per_second", "memory_gib", "gpu_memory_gib", "energy_joules", "gpu_utilisation", "cpu_utilisation")
 VERDICTS: Mapping[str, Emphasis] = {"broken": "bad", "at risk": "warning", "unknown": "", "ok": "good"}
 """Of SLA targets, the worst first."""
 
@@ -56,7 +56,7 @@ def _estimates(row: Row, quantities: Iterable[str]) -> Iterator[Cell]:
 
 def uses(rows: Sequence[Row]) -> Table:
     """What runs are expected to use, as far as that is known of any."""
-    known = [name for name in USE if any(getattr(row.expected.forecast, name) for row in rows)]
+    known = [name for name in USE if any(row.expected.forecast.of(name) for row in rows)]
     values: list[DocumentRow] = [(configuration(row), *_estimates(row, known)) for row in rows if known]
     return Table((Column("it would use", "prose"), *map(headline.column, known)), tuple(values), "uses")
 

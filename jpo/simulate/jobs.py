@@ -13,7 +13,7 @@ import numpy as np
 
 from jpo.records import Bools, Candidates, Draws, Floats
 from jpo.simulate.knobs import LN2, Knobs, knobs_of, numbered, unknown_effects
-from jpo.simulate.latents import UNIFORM, Latents, RangeWeights
+from jpo.simulate.latents import Latents
 from jpo.simulate.learning import epochs_factor
 from jpo.simulate.power import log_power, under_limit
 from jpo.simulate.speed import step_time
@@ -22,16 +22,14 @@ WIDEST = 6.0
 """Largest natural log of any ratio: 400 times today's is as bad as more, and stays finite in every sum."""
 
 
-def draw_jobs(candidates: Candidates, jobs: int, rng: np.random.Generator, *, prior: RangeWeights = UNIFORM) -> Draws:
+def draw_jobs(candidates: Candidates, jobs: int, rng: np.random.Generator) -> Draws:
     """Random jobs on the candidates; 1,000 x 200 take some 20 ms.
 
-    Args:
-        candidates: any columns; a parameter without a column stays as it is, one of unknown meaning has smooth effects.
-        prior: of the latents of a job.
+    `candidates`: any columns; a parameter without a column stays as it is, one of unknown meaning has smooth effects.
 
     Returns shape (jobs, K), the current column exactly 0. `fails`: out of memory, divergence, or the target not within the cap.
     """
-    return jobs_of(candidates, Latents(jobs, int(rng.integers(2**63)), prior))
+    return jobs_of(candidates, Latents(jobs, int(rng.integers(2**63))))
 
 
 def jobs_of(candidates: Candidates, latents: Latents) -> Draws:

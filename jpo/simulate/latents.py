@@ -1,22 +1,16 @@
-"""Latents: the random numbers that make simulated jobs differ, each with a name, a random stream of its own and a prior.
+"""Latents: the random numbers that make simulated jobs differ, each with a name and a random stream of its own.
 
-A prior of its own may be given by name; by its streams, job 17 of a seed is the same on all candidate sets.
+By these streams, job 17 of a seed is the same on all candidate sets.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from jpo.records import Bools, Floats
-
-RangeWeights = Mapping[str, tuple[float, ...]]
-"""Weights of equal parts of 0..1 by latent, positive, of any sum; a latent that is missing is uniform."""
-
-UNIFORM: RangeWeights = {}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -25,12 +19,11 @@ class Latents:
 
     Attributes:
         seed: the same seed gives the same numbers under every name, in any order of draws.
-        drawn: name -> shape (J,), position of each job in 0..1: from its posterior the prior is learnt.
+        drawn: name -> shape (J,), position of each job in 0..1, once it is drawn or where it is given.
     """
 
     jobs: int
     seed: int
-    prior: RangeWeights = field(default_factory=dict)
     drawn: dict[str, Floats] = field(default_factory=dict)
 
     def uniform(self, name: str, low: float, high: float) -> Floats:
@@ -50,13 +43,7 @@ class Latents:
         return np.random.default_rng((self.seed, zlib.crc32(name.encode())))
 
     def _position(self, name: str) -> Floats:
-        """Position of each job in 0..1, distributed as the prior says (inverse of its cumulated weights), shape (J, 1)."""
-        if name in self.drawn:  # the jobs of several candidate sets
-            return self.drawn[name][:, None]
-        position = self.rng(name).random(self.jobs)
-        if name in self.prior:
-            weights = np.array(self.prior[name])
-            cumulated = np.concatenate(([0.0], np.cumsum(weights) / weights.sum()))
-            position = np.interp(position, cumulated, np.linspace(0, 1, len(cumulated)))
-        self.drawn[name] = position
-        return position[:, None]
+        """Position of each job in 0..1, shape (J, 1)."""
+        if name not in self.drawn:
+            self.drawn[name] = self.rng(name).random(self.jobs)
+        return self.drawn[name][:, None]

@@ -143,3 +143,17 @@ def test_another_name_of_the_file_is_told_before_anything_is_written(project: Pr
     out = " ".join(project.jpo("check", "config.ini").out.split())
     assert "config.ini has 2 names (hard links): a change is seen under this one alone" in out
     assert "[JPO-W224]" in out
+
+
+def test_a_job_that_no_gpu_can_hold_is_warned_of_until_a_run_has_ended_well(empty: Project) -> None:
+    llama, large = "meta-llama/Llama-2-7b-hf", "max_length = 2048\nprecision = bf16-mixed\nepochs = 40"
+    empty.config.write_text(empty.config.read_text().replace("cnn", llama).replace("epochs = 40", large))
+    with (empty.folder / "jpo.toml").open("a") as file:
+        file.write('gpu_type = "a100-40gb"\n')
+    told = [empty.jpo(*words.split()) for words in ("check", "predict", "suggest --dry-run")]
+    assert [(answer.code, "which has 40, and will not fit" in " ".join(answer.out.split())) for answer in told] == [(0, True)] * 3
+    assert "[JPO-W871]" in told[0].out
+    log = empty.log(1, 16, 60.0)
+    log.write_text(log.read_text().replace("cnn", llama))
+    told = [empty.jpo(*words.split()) for words in ("suggest", "check", "predict")]
+    assert [(answer.code, "which has 40" in answer.out) for answer in told] == [(0, False)] * 3

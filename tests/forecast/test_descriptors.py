@@ -1,6 +1,6 @@
 import pytest
 
-from jpo.forecast.descriptors import described, family, operations_per_sample, peak_of, table
+from jpo.forecast.descriptors import described, family, operations_per_sample, table
 from jpo.records import Identity
 
 RESNET = Identity("cifar10", "ResNet-18", "pytorch")
@@ -29,12 +29,6 @@ def test_another_number_or_size_is_another_model(name):
 
 def test_a_family_ends_at_its_first_digit():
     assert family("resnet18") == family("ResNet-50") == "resnet"
-
-
-def test_a_gpu_is_found_among_the_words_of_its_name():
-    assert peak_of("NVIDIA Tesla V100-SXM2-16GB") == 15.7e12
-    assert peak_of("unobtainium") is None
-    assert peak_of(None) is None
 
 
 def test_small_pictures_leave_out_the_stem():

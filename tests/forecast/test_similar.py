@@ -1,7 +1,7 @@
 import pytest
 from made import a_run
 
-from jpo.forecast.similar import by_arithmetic, from_similar, similarity
+from jpo.forecast.similar import from_similar, similarity
 from jpo.records import Identity, Outcome
 
 RESNET = Identity("cifar10", "ResNet-18", "pytorch")
@@ -15,15 +15,6 @@ def run_of(identity, seconds, **parameters):
 def test_names_in_other_scripts_are_not_one_name():
     assert similarity(Identity("猫", "模型", "f"), Identity("狗", "网络", "f")) == 0
     assert similarity(Identity("猫", "模型", "f"), Identity("狗", "模型", "f")) > 0
-
-
-def test_arithmetic_holds_the_recorded_runs_it_was_made_from():
-    guess = by_arithmetic(RESNET, VALUES, "t4")
-    assert guess is not None
-    assert guess.seconds.low < 4028 < guess.seconds.high  # ../shared/traces, Pollux, 100 epochs of batch 128 on one T4
-    assert by_arithmetic(RESNET, VALUES, None) is None
-    assert by_arithmetic(Identity("cifar10", "homemade", "pytorch"), VALUES, "t4") is None
-    assert by_arithmetic(RESNET, {"gpus": 1.0}, "t4") is None
 
 
 def test_a_similar_workload_is_scaled_by_epochs_and_devices():

@@ -46,7 +46,6 @@ def test_memory_that_nobody_took_means_that_no_process_touched_a_gpu() -> None:
     assert found is not None
     assert found.code == "JPO-W863"
     assert found.finding == "4 GPUs of run r1: never touched: at most 0.004 GiB of one was in use"
-    assert found.evidence == {"gpus": 4.0, "gpu_utilisation": 0.0, "gpu_memory_gib": 0.004}
 
 
 def test_busy_cpus_next_to_untouched_gpus_are_named() -> None:
@@ -103,7 +102,7 @@ def test_short_waves_of_work_mean_waiting_in_between() -> None:
     waves = ([0.0] * 29 + [0.9]) * 4
     found = diagnose(on_gpus(gpu_utilisation=0.03, gpu_memory_gib=9.5), [course(waves)])
     assert found is not None
-    assert (found.code, found.evidence["waves"]) == ("JPO-W866", 4.0)
+    assert found.code == "JPO-W866"
     assert "at work in 4 waves, 3% of the time" in found.finding
 
 
@@ -158,5 +157,4 @@ def test_every_diagnosis_rests_on_a_measured_utilisation(
     found = diagnose(run, [course(values)], [run, on_gpus(1, "r0", gpu_utilisation=0.9, throughput_samples_per_second=100.0)])
     if found:
         assert utilisation is not None
-        assert found.evidence["gpu_utilisation"] == utilisation
         assert "\n" not in str(found)

@@ -6,7 +6,7 @@ from made import DIGITS, a_run
 from jpo.forecast.trials import Trial
 from jpo.optimizer.expectations import Basis, disagree, expectations
 from jpo.optimizer.surrogate import surrogate_of
-from jpo.records import Identity, Known, Outcome, Preference
+from jpo.records import FirstRun, Forecast, Identity, Interval, Known, Outcome, Preference
 from tests.asked import a_request
 
 TODAY = {"batch_size": 64.0, "learning_rate": 0.1, "epochs": 40.0, "cpus": 1.0}
@@ -16,9 +16,9 @@ def a_trial(epoch_seconds=10.0, **more):
     return Trial("t1", TODAY, 1.0, epoch_seconds, 0.02, 5.0, around_seconds=1.0, **more)
 
 
-def basis(runs=(), trials=(), others=(), identity=DIGITS):
+def basis(runs=(), trials=(), others=(), identity=DIGITS, estimate=lambda _: FirstRun()):
     request = a_request(TODAY, free=("batch_size",), admissible=lambda _today, _proposed: True, preference=Preference())
-    return Basis(identity, surrogate_of(request, Known(tuple(runs)), seed=0), trials, others, None, 0)
+    return Basis(identity, surrogate_of(request, Known(tuple(runs)), seed=0), trials, others, estimate, 0)
 
 
 def runs_of(seconds, count=3, **outcome):
@@ -35,7 +35,7 @@ def runs_of(seconds, count=3, **outcome):
         (basis(trials=[a_trial()]), "trials"),
         (basis(others=[a_run(identity=Identity("digits2", "cnn", "pytorch"))]), "unknown"),
         (basis(), "unknown"),
-        (basis(identity=Identity("cifar10", "resnet18", "pytorch")), "heuristic"),
+        (basis(estimate=lambda _: FirstRun(Forecast(Interval(5.0, 2.0, 9.0)), "arithmetic")), "heuristic"),
     ],
 )
 def test_an_answer_says_what_it_rests_on(known, kind):
@@ -97,3 +97,13 @@ def test_losses_and_memory_come_from_trials_of_this_very_configuration_alone():
     assert here.forecast.val_loss is not None
     assert there.forecast.memory_gib is there.forecast.val_loss is None
     assert here.forecast.throughput_samples_per_second.mean == pytest.approx(100, rel=0.05)
+
+
+def test_what_no_similar_workload_tells_is_the_arithmetics():
+    need = Interval(40.0, 30.0, 50.0)
+    told = FirstRun(Forecast(Interval(5.0, 2.0, 9.0), metrics={"gpu_memory_gib": need, "energy_joules": need}), "arithmetic")
+    other = a_run(identity=Identity("digits", "cnn", "jax"), parameters=TODAY, outcome=Outcome(duration_seconds=300.0))
+    ((found,),) = expectations([TODAY], basis(others=[other], estimate=lambda _: told))
+    assert (found.kind, found.forecast.duration_seconds.mean) == ("similar workloads", pytest.approx(300))
+    assert found.forecast.metrics == {"gpu_memory_gib": need}
+    assert "arithmetic" in found.words

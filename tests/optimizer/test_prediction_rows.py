@@ -7,7 +7,7 @@ from jpo.cost import Prices
 from jpo.optimizer.expectations import Basis
 from jpo.optimizer.prediction_rows import RowBasis, further_rows, rows_of, warnings
 from jpo.optimizer.surrogate import surrogate_of
-from jpo.records import Known, Note, Outcome, Preference, Run
+from jpo.records import FirstRun, Known, Note, Outcome, Preference, Run
 from tests.asked import a_request
 
 TODAY = {"batch_size": 16.0, "cpus": 2.0}
@@ -25,7 +25,7 @@ def basis(*runs: Run) -> RowBasis:
     runs = runs or RUNS
     prices = Prices(usd_per_cpu_hour=0.5, spot_share=0.5)
     request = a_request(TODAY, ["batch_size"], lambda _today, proposed: proposed["batch_size"] <= 64, Preference(), prices)
-    evidence = Basis(DIGITS, surrogate_of(request, Known(tuple(runs)), seed=0), (), (), None, 0)
+    evidence = Basis(DIGITS, surrogate_of(request, Known(tuple(runs)), seed=0), (), (), lambda _: FirstRun(), 0)
     return RowBasis(request, Limits(), evidence, runs, 1_795_300_000.0)
 
 

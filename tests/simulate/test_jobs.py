@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from weighted_latents import UNIFORM, RangeWeights, weighted
 
 from jpo.records import Candidates, Draws
 from jpo.simulate import draw_jobs
 from jpo.simulate.grids import random_candidates
 from jpo.simulate.jobs import _local_noise, jobs_of
-from jpo.simulate.latents import UNIFORM, Latents, RangeWeights
+from jpo.simulate.latents import Latents
 
 TO_TARGET: RangeWeights = {"to target": (1.0, 1e-12)}
 FIXED: RangeWeights = {"to target": (1e-12, 1.0)}
@@ -24,14 +25,14 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def jobs(grid: Candidates, number: int, prior: RangeWeights = UNIFORM) -> Draws:
-    return draw_jobs(grid, number, rng(), prior=prior)
+    return jobs_of(grid, weighted(number, int(rng().integers(2**63)), prior))
 
 
 @given(seed=st.integers(0, 2**32 - 1), prior=st.sampled_from([UNIFORM, TO_TARGET, FIXED]))
 @settings(max_examples=40)
 def test_draws_are_finite_of_the_right_shape_and_zero_today(seed: int, prior: RangeWeights) -> None:
     grid = random_candidates(rng(seed))
-    draws = draw_jobs(grid, 7, rng(seed), prior=prior)
+    draws = jobs_of(grid, weighted(7, seed, prior))
     for logs in (draws.log_time, draws.log_loss, draws.log_utilisation, draws.log_power):
         assert logs.shape == (7, len(grid.values))
         assert np.isfinite(logs).all()
@@ -139,8 +140,8 @@ def test_a_job_is_the_same_with_a_candidate_more_up_to_its_luck() -> None:
         "luck of time is none": (1.0, 1e-12, 1e-12, 1e-12),
         "luck of loss is none": (1.0, 1e-12, 1e-12, 1e-12),
     }
-    three = jobs_of(candidates(("batch_size",), [[32], [64], [256]]), Latents(200, 3, no_luck))
-    four = jobs_of(candidates(("batch_size",), [[32], [64], [256], [128]]), Latents(200, 3, no_luck))
+    three = jobs_of(candidates(("batch_size",), [[32], [64], [256]]), weighted(200, 3, no_luck))
+    four = jobs_of(candidates(("batch_size",), [[32], [64], [256], [128]]), weighted(200, 3, no_luck))
     assert four.log_time[:, :3] == pytest.approx(three.log_time)
     assert four.log_loss[:, :3] == pytest.approx(three.log_loss)
     assert (four.fails[:, :3] == three.fails).all()
@@ -155,7 +156,7 @@ def test_the_start_is_a_share_that_no_configuration_shortens() -> None:
 def test_half_of_the_jobs_that_train_to_a_target_stop_after_whole_epochs() -> None:
     grid = candidates(("batch_size",), [[32], [64]])
     whole, free = (
-        jobs_of(grid, Latents(300, 0, {**TO_TARGET, "whole epochs": weights})) for weights in ((1.0, 1e-12), (1e-12, 1.0))
+        jobs_of(grid, weighted(300, 0, {**TO_TARGET, "whole epochs": weights})) for weights in ((1.0, 1e-12), (1e-12, 1.0))
     )
     assert (whole.log_time != free.log_time).mean() > 0.3
 
@@ -172,7 +173,7 @@ def test_loss_has_a_floor_and_a_gap_with_the_batch_in_three_of_ten_jobs() -> Non
 
 
 def test_luck_is_none_in_three_of_ten_jobs_and_differs_between_neighbours() -> None:
-    latents = Latents(2000, 0, {"luck of time": (1e-12, 1.0)})
+    latents = weighted(2000, 0, {"luck of time": (1e-12, 1.0)})
     luck = _local_noise(latents, "luck of time", 0.15, (2000, 40))
     assert (luck == 0).all(axis=1).mean() == pytest.approx(0.3, abs=0.03)
     assert luck[luck.any(axis=1)].std() == pytest.approx(0.11, abs=0.01)

@@ -76,14 +76,14 @@ def test_residuals_of_equal_points_are_equal() -> None:
 
 
 def test_unknown_parameters_have_smooth_effects_of_either_sign() -> None:
-    factor = unknown_effects(knobs(("momentum", "dropout"), (0.0, 0.1), (0.02, 0.1), (1.0, 0.9)), Latents(1500, 0, {}))
+    factor = unknown_effects(knobs(("momentum", "dropout"), (0.0, 0.1), (0.02, 0.1), (1.0, 0.9)), Latents(1500, 0))
     close, far = factor[:, 1] - factor[:, 0], factor[:, 2] - factor[:, 0]
     assert close.std() < 0.2 * far.std()
     assert 0.3 < (far > 0).mean() < 0.7
 
 
 def test_without_unknown_parameters_there_is_no_such_effect() -> None:
-    assert not unknown_effects(knobs(("batch_size",), (32,), (64,)), Latents(1500, 0, {})).any()
+    assert not unknown_effects(knobs(("batch_size",), (32,), (64,)), Latents(1500, 0)).any()
 
 
 def worded(*words: float) -> Knobs:
@@ -93,7 +93,7 @@ def worded(*words: float) -> Knobs:
 
 
 def test_words_have_no_order_and_effects_as_large_as_those_of_numbers() -> None:
-    effects = unknown_effects(worded(7, 8, 400_000, 7), Latents(3000, 0, {}))
+    effects = unknown_effects(worded(7, 8, 400_000, 7), Latents(3000, 0))
     assert (effects[:, 0] == effects[:, 3]).all()
     near, far = (effects[:, 1] - effects[:, 0]).std(), (effects[:, 2] - effects[:, 0]).std()
     assert near == pytest.approx(far, rel=0.1)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from weighted_latents import weighted
 
 from jpo.simulate.latents import Latents
 
@@ -50,16 +51,16 @@ def test_what_was_drawn_is_kept_as_a_place_in_zero_to_one() -> None:
 
 def test_a_prior_moves_numbers_to_the_parts_that_weigh() -> None:
     """Weights 3 : 1 of the two halves: three quarters of the numbers lie in the lower one, and each half is filled evenly."""
-    numbers = Latents(8000, 0, {"a": (3.0, 1.0)}).uniform("a", 0, 1)
+    numbers = weighted(8000, 0, {"a": (3.0, 1.0)}).uniform("a", 0, 1)
     assert (numbers < 0.5).mean() == pytest.approx(0.75, abs=0.02)
     assert numbers[numbers < 0.5].mean() == pytest.approx(0.25, abs=0.01)
     assert numbers[numbers > 0.5].mean() == pytest.approx(0.75, abs=0.01)
 
 
 def test_weights_need_no_sum_and_equal_ones_change_nothing() -> None:
-    plain, equal = (Latents(9, 0, prior).uniform("a", 0, 1) for prior in ({}, {"a": (7.0, 7.0, 7.0)}))
+    plain, equal = (weighted(9, 0, prior).uniform("a", 0, 1) for prior in ({}, {"a": (7.0, 7.0, 7.0)}))
     assert equal == pytest.approx(plain)
 
 
 def test_a_prior_on_one_name_leaves_the_others() -> None:
-    assert (Latents(9, 0, {"a": (1.0, 9.0)}).uniform("b", 0, 1) == Latents(9, 0).uniform("b", 0, 1)).all()
+    assert (weighted(9, 0, {"a": (1.0, 9.0)}).uniform("b", 0, 1) == Latents(9, 0).uniform("b", 0, 1)).all()

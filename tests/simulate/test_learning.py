@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from weighted_latents import RangeWeights, weighted
 
 from jpo.records import Candidates
 from jpo.simulate.knobs import Knobs, knobs_of
-from jpo.simulate.latents import Latents, RangeWeights
+from jpo.simulate.latents import Latents
 from jpo.simulate.learning import _batch_size, _layers, _learning_rate, epochs_factor
 
 JOBS = 1500
@@ -18,7 +19,7 @@ def knobs(names: tuple[str, ...], *rows: tuple[float, ...]) -> Knobs:
 
 
 def latents(prior: RangeWeights | None = None, jobs: int = JOBS) -> Latents:
-    return Latents(jobs, 0, prior or {})
+    return weighted(jobs, 0, prior or {})
 
 
 def test_today_is_the_reference_and_does_not_diverge() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from weighted_latents import weighted
 
 from jpo.records import Candidates
 from jpo.simulate.knobs import POWER_LIMIT, Knobs, knobs_of
@@ -35,7 +36,7 @@ def test_the_formula_by_hand() -> None:
 
 
 def test_power_rises_with_the_busy_share_in_every_job_and_less_where_idle_power_is_high() -> None:
-    cheap, dear = (Latents(500, 3, {"idle power": weights}) for weights in ((1.0, 1e-12), (1e-12, 1.0)))
+    cheap, dear = (weighted(500, 3, {"idle power": weights}) for weights in ((1.0, 1e-12), (1e-12, 1.0)))
     rise = [(log_power(BUSY, latents)[:, 0] - log_power(BUSY, latents)[:, 1]) for latents in (cheap, dear)]
     assert (rise[0] > rise[1]).mean() > 0.95
     assert rise[1].min() > 0

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from weighted_latents import RangeWeights, weighted
 
 from jpo.records import Candidates
 from jpo.simulate.knobs import Knobs, knobs_of
-from jpo.simulate.latents import Latents, RangeWeights
+from jpo.simulate.latents import Latents
 from jpo.simulate.speed import Speed, _on_cpus, step_time
 
 JOBS = 1500
@@ -22,7 +23,7 @@ def knobs(names: tuple[str, ...], *rows: tuple[float, ...]) -> Knobs:
 
 
 def speed(names: tuple[str, ...], *rows: tuple[float, ...], prior: RangeWeights | None = None, seed: int = 0) -> Speed:
-    return step_time(knobs(names, *rows), Latents(JOBS, seed, {**NO_PIPELINE, **SMOOTH, **(prior or {})}))
+    return step_time(knobs(names, *rows), weighted(JOBS, seed, {**NO_PIPELINE, **SMOOTH, **(prior or {})}))
 
 
 def ratio(drawn: Speed, row: int, to: int = 0) -> np.ndarray:

@@ -17,7 +17,8 @@ from jpo.plugins.lab.resource_usage import Demand, draw_demand, peak_gib, trace
 from jpo.records import SAME, Candidates, Draws, Floats, Outcome, Parameters, RunStatus
 from jpo.simulate.drift import Drift, batch_effect, draw_drift, no_drift
 from jpo.simulate.installations import AS_SIMULATED, Installation, outside
-from jpo.simulate.jobs import draw_jobs
+from jpo.simulate.jobs import jobs_of
+from jpo.simulate.latents import Latents
 from jpo.simulate.runs import SimulatedRun, draw_noise, observe
 
 Choices = Mapping[str, tuple[float, ...]]
@@ -26,8 +27,6 @@ RATES = (0.0003, 0.001, 0.003, 0.01, 0.03)
 GPUS, CPUS, MEMORY_GIB = (1.0, 2.0, 4.0, 8.0), (2.0, 4.0, 8.0, 16.0, 32.0), (4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 BATCH_SIZES = 6
 """Doublings of the batch size, from 8 to 64 at the smallest: at least one sample for each of eight GPUs."""
-FIXED_EPOCHS = {"to target": (1e-9, 1.0)}
-"""The part of the prior whose jobs train all their epochs, so that the number of samples of a run is known."""
 WITHOUT_GPUS = 0.25
 """Share of workloads that train on CPUs (assumed)."""
 GPU_PRICES = (0.5, 1.2, 2.1, 4.0)
@@ -80,7 +79,8 @@ def draw_workload(
         choices = _choices(rng)
         first = {name: float(rng.choice(values)) for name, values in choices.items()}
         grid = _grid(choices, first)
-        draws = draw_jobs(grid, 1, rng, prior=FIXED_EPOCHS)
+        latents = Latents(1, int(rng.integers(2**63)), {"to target": np.ones(1)})  # all epochs, so that the samples are known
+        draws = jobs_of(grid, latents)
         draws = outside(installation, grid, draws, rng.spawn(1)[0])
         demand = draw_demand(first["cpus"], first["memory_gib"], rng, draws.loader_share)
         if not draws.fails[0, grid.current] and peak_gib(demand, np.zeros(1))[0] <= first["memory_gib"]:

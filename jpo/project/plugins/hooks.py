@@ -14,7 +14,7 @@ from jpo import plugin
 from jpo.history import Store
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.tables import OF_OTHERS
-from jpo.records import Finished, Forecast, Known, Note, Parameters, Queued, RunEvent, Workload
+from jpo.records import Finished, FirstRun, Forecast, Known, Note, Parameters, Queued, Run, RunEvent, Workload
 
 if TYPE_CHECKING:
     from jpo.agent.safety.queue_waits import QueueWaits
@@ -70,10 +70,18 @@ def in_context(known: Known, job: Project, kind: Literal["context", "past_contex
 
 def queue_of(workload: Workload, settings: LoadedSettings) -> Queue:
     """The queue of the engine that jpo.toml names."""
-    for made, notes in _parts("queue", settings, only_with_tables=True):
-        queue: Queue = made(workload, settings) if made else NoQueue(notes)
-        return queue
-    return NoQueue()
+    made, notes = next(_parts("queue", settings, only_with_tables=True), (None, ()))
+    return made(workload, settings) if made else NoQueue(notes)
+
+
+def estimates_of(workload: Workload, settings: LoadedSettings, runs: Iterable[Run]) -> Callable[[Parameters], FirstRun]:
+    """What a run takes, by the plugin that estimates it; nothing once one of these has ended well: what it measured is known."""
+    nothing = None, ()
+    made, notes = nothing if any(run.ended_well for run in runs) else next(_parts("estimates", settings), nothing)
+    if made is None:
+        return lambda _: FirstRun(notes=notes)
+    estimates: Callable[[Parameters], FirstRun] = made(workload, settings)
+    return estimates
 
 
 def events_of(settings: LoadedSettings, run_ids: Collection[str]) -> tuple[RunEvent, ...]:
@@ -86,7 +94,8 @@ def _parts(
 ) -> Iterator[tuple[Callable[..., Any] | None, tuple[Note, ...]]]:
     """The parts of this kind, each or None with the note that it cannot be imported."""
     for each in plugin.plugins(of_others=OF_OTHERS in settings.tables):
-        where, tables = getattr(each, kind), {*settings.tables, *settings.tables.get(OF_OTHERS, {})}
+        where = getattr(each, kind, None) or each.offers.get(kind)
+        tables = {*settings.tables, *settings.tables.get(OF_OTHERS, {})}
         if where and (not only_with_tables or each.settings.keys() & tables):
             part = plugin.part_of(each, where)
             if isinstance(part, plugin.Broken):

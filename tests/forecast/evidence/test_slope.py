@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from weighted_latents import weighted
 
 from jpo.forecast.belief import posterior
 from jpo.forecast.evidence.slope import slope_log_likelihood, slope_of
 from jpo.forecast.evidence.work import Work
 from jpo.forecast.measurements import CandidateRun, runs_at_candidates
 from jpo.records import Candidates, Draws, Identity, Outcome, Run, RunStatus
-from jpo.simulate import draw_jobs
+from jpo.simulate import jobs_of
 
 GRID = Candidates(("batch_size",), np.array([[32.0], [64.0], [128.0]]), 0, np.ones(3, dtype=np.bool_), np.zeros(3))
 FLAT, STEEP = -0.06, -0.4
@@ -66,7 +67,7 @@ def test_one_run_of_another_slope_does_not_outweigh_the_others() -> None:
 
 
 def test_a_flat_curve_makes_a_larger_batch_cheaper_in_loss() -> None:
-    jobs = draw_jobs(GRID, 2000, np.random.default_rng(0), prior={"to target": (1e-12, 1.0)})
+    jobs = jobs_of(GRID, weighted(2000, int(np.random.default_rng(0).integers(2**63)), {"to target": (1e-12, 1.0)}))
 
     def loss_of_doubling(slope: float | None) -> float:
         belief = posterior(jobs, GRID, [run(at, slope) for at in range(3)])
