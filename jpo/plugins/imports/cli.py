@@ -13,7 +13,7 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer
-from jpo.cli.options import ChoiceOrInstalled, path, settings_options
+from jpo.cli.options import ChoiceOrInstalled, files, path, settings_options
 from jpo.cli.subject import config_first, for_option, named_once
 from jpo.plugins.imports import GROUP, OWN
 
@@ -31,7 +31,7 @@ def place(text: str) -> Path | str:
 
 
 @click.command("import")
-@click.argument("words", nargs=-1, metavar="[CONFIG.INI] FILE|FOLDER|URL...")
+@click.argument("words", nargs=-1, metavar="[CONFIG.INI] FILE|FOLDER|URL...", shell_complete=files)
 @click.option("--write", is_flag=True, help="Put the runs on record; without it nothing is written.")
 @click.option("--format", "form", type=ChoiceOrInstalled(OWN, GROUP), help="What the files are; default: as they look.")
 @click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Of an MLflow server: name or id.")

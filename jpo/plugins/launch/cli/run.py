@@ -11,14 +11,14 @@ import click
 
 from jpo.cli.arguments import as_started, config_of, load_settings
 from jpo.cli.gate import progress_stream
-from jpo.cli.options import FILE, output_options, settings_options
+from jpo.cli.options import FILE, files, output_options, settings_options
 from jpo.cli.output import Output
 from jpo.cli.subject import config_first
 from jpo.plugins.launch.cli.engine import engine_option
 
 
 @click.command()
-@click.argument("words", nargs=-1, metavar="[CONFIG.INI] SCRIPT.py | -- COMMAND...")
+@click.argument("words", nargs=-1, metavar="[CONFIG.INI] SCRIPT.py | -- COMMAND...", shell_complete=files)
 @engine_option
 @click.option("--run-id", metavar="ID", help="Id of the run; an id is never started twice. Default: model and time.")
 @click.option("--timeout", metavar="DURATION", help="End it after this long, e.g. 6h; default: [launch] timeout.")
