@@ -68,7 +68,7 @@ class Gate(TextIOBase):
         return self.stream.fileno()
 
     def write(self, text: str | bytes, /) -> int:
-        """Write released text; colours reach a terminal alone. A shell that asks for completions gets bytes of click, and tabs."""
+        """Write released text; colours reach a terminal alone. What a shell completes comes from click as bytes."""
         if isinstance(text, bytes):
             text = text.decode()
         if text == "":

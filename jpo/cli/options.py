@@ -36,7 +36,7 @@ def files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
     return [CompletionItem(incomplete, type="file")]
 
 
-class FileType(click.types.FuncParamType):
+class FileType(click.types.FuncParamType):  # type: ignore[type-arg]  # click 8.1 has none
     """A path by the function that checks it."""
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

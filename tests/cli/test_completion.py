@@ -65,7 +65,10 @@ class Terminal:
 
 @pytest.mark.parametrize(
     ("command", "prepared"),
-    [(["bash", "--norc", "-i"], ""), (["zsh", "-f", "-i"], "unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u -D; ")],
+    [
+        (["bash", "--norc", "-i"], ""),
+        (["zsh", "-f", "-i"], "unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u -D; "),
+    ],
     ids=["bash", "zsh"],
 )
 @pytest.mark.usefixtures("zsh_and_fish")
@@ -77,7 +80,7 @@ def test_tab_completes_at_a_terminal(shell: dict[str, str], tmp_path: Path, comm
         for typed, meant in CASES:
             shown = terminal.type(f"{typed}\t", meant)
             assert meant in shown, (typed, shown)
-            terminal.type("\x15echo cl\"\"ean\n", "clean\r\n")
+            terminal.type('\x15echo cl""ean\n', "clean\r\n")
     finally:
         terminal.close()
 
