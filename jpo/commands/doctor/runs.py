@@ -33,8 +33,9 @@ def access(case: Case) -> Iterator[Line]:
         if case.settings.csv_logs:
             yield Line("source", "ok", "no [prometheus] url: runs come from CSV logs")
         else:
-            finding = "neither [prometheus] url nor [csv] logs: JPO knows what `jpo observe` tells it by hand"
-            yield Line("source", "warning", finding, "name one of them in jpo.toml", "JPO-W148")
+            finding = "no run log in runs/ and no [prometheus] url: JPO knows what `jpo observe` tells it by hand"
+            remedy = f"in the training script: {case.identity.reported}" if case.identity else "name one of them in jpo.toml"
+            yield Line("source", "warning", finding, remedy, "JPO-W148")
         return
     names_of(case.settings)  # raises what is wrong with them, offline too
     shown, secret = credentials(case.server)

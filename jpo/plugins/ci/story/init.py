@@ -10,7 +10,7 @@ from typing import Literal
 
 from jpo.files.links import project_of
 from jpo.plugins.ci.report.setup import SetUp, SetUpFile
-from jpo.plugins.ci.start.left_open import Chosen, decided
+from jpo.plugins.ci.start.left_open import Chosen, decided, reports_itself
 from jpo.plugins.ci.start.new_files import NewFile, is_the_same, made, refuse_unmakeable, there_already
 from jpo.plugins.ci.start.pipeline import FILES, CodeHost, configs_in, hosts_of, pipeline_file, said_in
 from jpo.plugins.ci.start.settings_text import lines_of, missing_lines, settings_text
@@ -56,7 +56,8 @@ def init(path: Path, settings: LoadedSettings, options: InitOptions) -> SetUp:
         if not there_already(file):
             refuse_unmakeable(file)
     files = tuple(put_in_place(file, dry_run=options.dry_run) for file in plan)
-    return SetUp(path, workload.identity, workload.parameters, workload.others, findings, files, hosts)
+    silent = settings.values.prometheus.url is None and not settings.csv_logs and not reports_itself(path.parent)
+    return SetUp(path, workload.identity, workload.parameters, workload.others, findings, files, hosts, silent)
 
 
 def what_prometheus_has(workload: Workload, settings: LoadedSettings, *, now: float) -> tuple[Line, ...]:
