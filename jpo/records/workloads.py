@@ -101,16 +101,6 @@ class Identity:
         job = {"dataset": self.dataset, "model": self.model, "framework": self.framework}
         return {**job, "hardware": self.hardware} if self.hardware else job
 
-    @property
-    def reported(self) -> str:
-        """What a training script adds so that its runs are known, in a line for people."""
-        named = self.dataset == self.model == self.framework
-        parts = {"name": str(self)} if named else {**self.labels}
-        parts.pop("hardware", None)
-        job = ", ".join(f'{part}="{name}"' for part, name in parts.items())
-        with_log = f"`with RunLog({job}, parameters={{...}}, settings=os.environ) as log:`"
-        return f"`from jpo.runlog import RunLog`, {with_log}, and `log.epoch(epoch, val_loss=...)` (docs/reporting.md)"
-
     def also_called(self, aliases: Mapping[str, Sequence[str]]) -> tuple[Identity, ...]:
         """The other identities under which its runs are reported, by the further names of its parts."""
         names = [[value, *aliases.get(part, ())] if value else [value] for part, value in asdict(self).items()]

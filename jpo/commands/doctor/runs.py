@@ -12,7 +12,7 @@ from jpo.project.running import running_now
 from jpo.project.secrets import travels_openly
 from jpo.project.sources import asked_since, names_of, own_names
 from jpo.records import Skipped
-from jpo.report.doctor import Line
+from jpo.report.doctor import Line, how_to_report
 from jpo.telemetry.csv.folder import doubts_of, log_files, read_each
 from jpo.telemetry.diagnosis.examine import examine
 from jpo.telemetry.diagnosis.near_identical import sentences
@@ -34,7 +34,9 @@ def access(case: Case) -> Iterator[Line]:
             yield Line("source", "ok", "no [prometheus] url: runs come from CSV logs")
         else:
             finding = "no run log in runs/ and no [prometheus] url: JPO knows what `jpo observe` tells it by hand"
-            remedy = f"in the training script: {case.identity.reported}" if case.identity else "name one of them in jpo.toml"
+            remedy = (
+                f"in the training script: {how_to_report(case.identity)}" if case.identity else "name one of them in jpo.toml"
+            )
             yield Line("source", "warning", finding, remedy, "JPO-W148")
         return
     names_of(case.settings)  # raises what is wrong with them, offline too

@@ -19,7 +19,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.secrets import secrets_sent
 from jpo.project.sources import asked_since, names_of, prometheus_of
 from jpo.records import Workload
-from jpo.report.doctor import Line
+from jpo.report.doctor import Line, how_to_report
 from jpo.telemetry.diagnosis.examine import examine
 
 GITIGNORE = "# The history of JPO on this machine: not for version control.\n*\n"
@@ -56,8 +56,9 @@ def init(path: Path, settings: LoadedSettings, options: InitOptions) -> SetUp:
         if not there_already(file):
             refuse_unmakeable(file)
     files = tuple(put_in_place(file, dry_run=options.dry_run) for file in plan)
-    silent = settings.values.prometheus.url is None and not settings.csv_logs and not reports_itself(path.parent)
-    return SetUp(path, workload.identity, workload.parameters, workload.others, findings, files, hosts, silent)
+    silent = prometheus_of(settings) is None and not settings.csv_logs and not reports_itself(path.parent)
+    report = how_to_report(workload.identity) if silent else ""
+    return SetUp(path, workload.identity, workload.parameters, workload.others, findings, files, hosts, report)
 
 
 def what_prometheus_has(workload: Workload, settings: LoadedSettings, *, now: float) -> tuple[Line, ...]:
