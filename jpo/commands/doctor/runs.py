@@ -33,7 +33,7 @@ def access(case: Case) -> Iterator[Line]:
         if case.settings.csv_logs:
             yield Line("source", "ok", "no [prometheus] url: runs come from CSV logs")
         else:
-            finding = "no run log in runs/ and no [prometheus] url: JPO knows what `jpo observe` tells it by hand"
+            finding = "no [prometheus] url and no log in runs/: JPO knows what `jpo observe` tells it by hand"
             remedy = (
                 f"in the training script: {how_to_report(case.identity)}" if case.identity else "name one of them in jpo.toml"
             )
