@@ -8,7 +8,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
-SERVICES := acl chromium faketime munge openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway rsync shellcheck slurm-wlm strace victoria-metrics
+SERVICES := acl chromium faketime fish munge openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway rsync shellcheck slurm-wlm strace victoria-metrics zsh
 GITLAB := gitlab-ci-local@4.61.1
 LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
 

@@ -54,7 +54,7 @@ class RunLog:
     Args:
         name: which recurring job this is, as in jpo.toml; or dataset, model, framework, as in config.ini. ValueError for neither.
         parameters: e.g. {"batch_size": 64, "optimizer": "sgd"}, None is left out; ValueError for a name that cannot be a label.
-        settings: os.environ, or {**os.environ, "JPO_RUN_ID": "nightly-17"}.
+        settings: os.environ, or `{**os.environ, "JPO_RUN_ID": "nightly-17"}`.
     """
 
     def __init__(

@@ -263,6 +263,13 @@ def shellcheck() -> str:
 
 
 @pytest.fixture(scope="session")
+def zsh_and_fish() -> None:
+    """Shells next to bash, which is there."""
+    _need("zsh", package="zsh")
+    _need("fish", package="fish")
+
+
+@pytest.fixture(scope="session")
 def gitlab_ci_local() -> str:
     """An interpreter of .gitlab-ci.yml, which copies files by rsync."""
     _need("rsync", package="rsync")

@@ -57,7 +57,7 @@ def all_commands() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("page", "line"), all_commands())
 def test_every_command_in_the_documentation_parses(page: str, line: str) -> None:
-    words = shlex.split(line, comments=True)[1:]
+    words = shlex.split(re.sub(" >>? .*", "", line), comments=True)[1:]
     command: click.Command = cli
     context = click.Context(cli, info_name="jpo")
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import inspect
 import os
 import re
 import subprocess
@@ -11,6 +13,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+
+import jpo
 
 ROOT = Path(__file__).parents[1]
 CODES = re.findall(r"^\*\*(JPO-[EWI]\d{3})\*\*: ", (ROOT / "docs/codes.md").read_text("utf-8"), re.MULTILINE)
@@ -83,3 +87,16 @@ def test_all_markdown_was_understood(site: Path) -> None:
         if article := re.search(r"<article.*?</article>", page.read_text("utf-8"), re.DOTALL):
             text = re.sub(r"<[^>]*>", "", re.sub(r"<(pre|code)\b.*?</\1>", "", article[0], flags=re.DOTALL))
             assert left.findall(text) == [], page.name
+
+
+def test_the_page_of_the_api_has_every_public_name_with_its_docstring(site: Path) -> None:
+    page = re.sub(r"<[^>]+>", "", (site / "api.html").read_text("utf-8"))
+    shown = " ".join(html.unescape(page).split())
+    public = {name: getattr(jpo, name) for name in jpo.__all__ if name != "__version__"}
+    members = {f"Advisor.{name}": member for name, member in vars(jpo.Advisor).items() if not name.startswith("_")}
+    assert {"Advisor.ask", "Advisor.tell", "Advisor.to_dataframe"} <= members.keys()
+    for name, thing in {**public, **members}.items():
+        assert name in shown
+        assert " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].replace("`", "").split()) in shown, name
+    assert "learning_rate" in shown
+    assert "explore: Literal['off', 'safe', 'on'] = 'safe'," in shown

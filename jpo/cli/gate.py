@@ -23,6 +23,8 @@ from jpo.wording.printable import encodable, printable, released
 
 ELSEWHERE = "write it elsewhere"
 """What to do where stdout cannot be written."""
+COMPLETING = "_JPO_COMPLETE"
+"""Variable by which a shell asks for completions; fish wants a tab before what each one does."""
 AT_ONCE = 500
 """Lines of a stream that are written at once."""
 
@@ -65,14 +67,18 @@ class Gate(TextIOBase):
             raise OSError("the process was started without this stream")
         return self.stream.fileno()
 
-    def write(self, text: str, /) -> int:
-        """Write released text; colours reach a terminal alone."""
+    def write(self, text: str | bytes, /) -> int:
+        """Write released text; colours reach a terminal alone. What a shell completes comes from click as bytes."""
+        if isinstance(text, bytes):
+            text = text.decode()
         if text == "":
             return 0  # click asks with no text whether a stream takes texts, and would swallow the answer of a full disk
         with self._failing_once():
             if self.stream is None:
                 raise OSError(None, "closed")
-            self.stream.write(encodable(released(text, colours=self.isatty()), self.encoding))
+            parts = text.split("\t") if COMPLETING in os.environ else [text]
+            shown = "\t".join(released(part, colours=self.isatty()) for part in parts)
+            self.stream.write(encodable(shown, self.encoding))
         return len(text)
 
     def flush(self) -> None:

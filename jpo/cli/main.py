@@ -16,7 +16,7 @@ from jpo.version import __version__
 EVERY_DAY = ("suggest", "check", "explain", "history", "rollback", "doctor")
 ALSO: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "ahead": ("what runs will take and cost", ("predict", "pareto", "sla", "prices")),
-    "record": ("store, agent, settings", ("observe", "learn", "audit", "state", "config")),
+    "record": ("store, settings", ("observe", "learn", "audit", "state", "config", "completion")),
 }
 """The core's other commands, by the heading of their line in the help, with what they are for."""
 CORE = (*EVERY_DAY, *(name for _, names in ALSO.values() for name in names))
@@ -43,10 +43,11 @@ class FrontDoor(click.Group):
         """The command that is named first; a file in its place was meant for the one of every day."""
         word = args[0]
         for new in (each.former[word] for each in plugin.plugins() if word in each.former):
-            complain(FORMER.format(old=word, new=new))
+            if not ctx.resilient_parsing:  # a shell completes it
+                complain(FORMER.format(old=word, new=new))
             group, *rest = new.split()
             return group, self.get_command(ctx, group), [*rest, *args[1:]]
-        if self.get_command(ctx, word) is None and not word.startswith("-"):
+        if self.get_command(ctx, word) is None and not (word.startswith("-") or ctx.resilient_parsing):
             for failure in (*plugin.broken(of_others=True), plugin_command(word, others=True)):
                 if isinstance(failure, plugin.Broken):
                     complain(f"{failure} [{plugin.CODE}]")

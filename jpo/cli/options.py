@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast
 
 import click
+from click.shell_completion import CompletionItem
 
 from jpo.cli.output import Output, coloured
 from jpo.errors import UsageError
@@ -30,7 +31,19 @@ def path(text: str) -> Path:
     return found
 
 
-FILE = click.types.FuncParamType(path)
+def files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What the shell completes: names of files."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+class FileType(click.types.FuncParamType):  # type: ignore[type-arg]  # click 8.1 has none
+    """A path by the function that checks it."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return files(ctx, param, incomplete)
+
+
+FILE = FileType(path)
 
 
 class SharedOption(click.Option):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.options import FILE, F, options, path, settings_options
+from jpo.cli.options import FILE, F, FileType, files, options, path, settings_options
 from jpo.errors import UsageError
 
 SUGGESTION_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
@@ -32,7 +32,7 @@ def config_file(text: str) -> Path:
     return found
 
 
-config_ini = click.argument("given", type=click.types.FuncParamType(config_file), required=False, metavar="[CONFIG.INI]")
+config_ini = click.argument("given", type=FileType(config_file), required=False, metavar="[CONFIG.INI]")
 job_options = options(config_ini, settings_options)
 """What names a job and its settings."""
 
@@ -58,7 +58,9 @@ def config_and_file(metavar: str) -> Callable[[F], F]:
                 raise UsageError(f"{' '.join(words)!r:.200}", f"is not [CONFIG.INI] {metavar}", "name one file", code="JPO-E311")
             return function(*args, given=given, file=path(files[0]), **kwargs)
 
-        return click.argument("words", nargs=-1, required=True, metavar=f"[CONFIG.INI] {metavar}")(with_both)  # type: ignore[return-value]
+        return click.argument("words", nargs=-1, required=True, metavar=f"[CONFIG.INI] {metavar}", shell_complete=files)(
+            with_both
+        )  # type: ignore[return-value]
 
     return decorate
 
@@ -121,6 +123,6 @@ def _words(name: str, metavar: str, is_config: Callable[[str], bool]) -> Callabl
             given, kwargs[name] = config_and_id(words, metavar, is_config)
             return function(*args, given=named_once(given, by_option), **kwargs)
 
-        return click.argument("words", nargs=-1, metavar=f"[CONFIG.INI] [{metavar}]")(with_both)  # type: ignore[return-value]
+        return click.argument("words", nargs=-1, metavar=f"[CONFIG.INI] [{metavar}]", shell_complete=files)(with_both)  # type: ignore[return-value]
 
     return decorate

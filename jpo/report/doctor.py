@@ -80,3 +80,12 @@ def as_json(checkup: Checkup) -> dict[str, object]:
 def published(lines: Iterable[Line], *fields: str) -> list[dict[str, object]]:
     """These fields of each line; null where one is empty."""
     return [{name: getattr(line, name) or None for name in fields} for line in lines]
+
+
+def how_to_report(identity: Identity) -> str:
+    """What a training script adds so that its runs are known, in a line for people."""
+    named = identity.dataset == identity.model == identity.framework
+    parts = {"name": str(identity)} if named else {**identity.labels}
+    job = ", ".join(f'{part}="{name}"' for part, name in parts.items() if part != "hardware")
+    with_log = f"`with RunLog({job}, parameters={{...}}, settings=os.environ) as log:`"
+    return f"`from jpo.runlog import RunLog`, {with_log}, and `log.epoch(epoch, val_loss=...)` (docs/reporting.md)"

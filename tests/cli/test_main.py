@@ -23,9 +23,9 @@ def test_the_help_is_one_screen_of_24_lines_and_names_every_command():
     assert [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in EVERY_DAY] == [*EVERY_DAY]
 
 
-def test_the_core_has_15_commands_and_none_has_two_owners():
+def test_the_core_has_16_commands_and_none_has_two_owners():
     names = [command.name for command in commands()]
-    assert len(CORE) == 15
+    assert len(CORE) == 16
     assert len(names) == len(set(names))
 
 

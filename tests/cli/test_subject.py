@@ -15,7 +15,7 @@ from jpo.cli.subject import config_and_id, config_first, looks_like_config, look
 from jpo.errors import UsageError
 
 ID = "20261121-060000-3fa9c1"
-WITHOUT = {"lab simulate", "prices refresh", "config schema", "lab replay"}
+WITHOUT = {"completion", "lab simulate", "prices refresh", "config schema", "lab replay"}
 """Commands that are about no config.ini, or (replay) about any number of traces and config.inis; so are the labs'."""
 LABS = ("cluster ", "phases ")
 

@@ -12,7 +12,7 @@ from jpo.project.running import running_now
 from jpo.project.secrets import travels_openly
 from jpo.project.sources import asked_since, names_of, own_names
 from jpo.records import Skipped
-from jpo.report.doctor import Line
+from jpo.report.doctor import Line, how_to_report
 from jpo.telemetry.csv.folder import doubts_of, log_files, read_each
 from jpo.telemetry.diagnosis.examine import examine
 from jpo.telemetry.diagnosis.near_identical import sentences
@@ -33,8 +33,11 @@ def access(case: Case) -> Iterator[Line]:
         if case.settings.csv_logs:
             yield Line("source", "ok", "no [prometheus] url: runs come from CSV logs")
         else:
-            finding = "neither [prometheus] url nor [csv] logs: JPO knows what `jpo observe` tells it by hand"
-            yield Line("source", "warning", finding, "name one of them in jpo.toml", "JPO-W148")
+            finding = "no [prometheus] url and no log in runs/: JPO knows what `jpo observe` tells it by hand"
+            remedy = (
+                f"in the training script: {how_to_report(case.identity)}" if case.identity else "name one of them in jpo.toml"
+            )
+            yield Line("source", "warning", finding, remedy, "JPO-W148")
         return
     names_of(case.settings)  # raises what is wrong with them, offline too
     shown, secret = credentials(case.server)

@@ -27,6 +27,9 @@ GUARDED = re.compile(r"/pipelines/github(/guard)?@|-m\s+constraints\b")
 SERVER = re.compile(r"^[ \t]*store-url:[ \t]*\S|JPO_STORE__URL", re.MULTILINE)
 FOLDER = re.compile(r"^[ \t]*(?:-[ \t]+)?(?:(?:path|history):[ \t]*)?[\"']?([\w./-]+)[\"']?[ \t]*$", re.MULTILINE)
 KEPT = re.compile(r"^[ \t]*(?:-[ \t]+)?(?:path|history):[ \t]*[\"']?([\w./-]*\.jpo)/?[\"']?[ \t]*$", re.MULTILINE)
+RUN_LOGS = re.compile(r"^[ \t]*(?:-|path:|paths:[ \t]*\[)[ \t]*[\"']?[\w./-]*\bruns\b[\w./*-]*[\"']?\]?[ \t]*$", re.MULTILINE)
+LAUNCHES = re.compile(r"\bjpo\s+(?:run|optimize)\b")
+"""What carries runs/ from job to job; and commands that put their runs on record themselves."""
 UNFILLED = re.compile(r"\byour-organisation/|\bregistry\.example\.com/|@(?:sha256:)?0{40,64}\b")
 """What the templates have in place of a team's own images, commits and organisation."""
 TOKENS = ("JPO_COMMENT_TOKEN", "JPO_PERSIST_TOKEN")
@@ -57,6 +60,7 @@ def pipeline_file(case: Case) -> Iterator[Line]:
         else:
             yield Line("pipeline file", "ok", f"{name} runs JPO, and the guard as a process of its own")
         yield from cache_of(name, text, case, root)
+        yield from run_logs_of(name, text, case, root)
 
 
 def cache_of(name: str, text: str, case: Case, root: Path) -> list[Line]:
@@ -74,6 +78,20 @@ def cache_of(name: str, text: str, case: Case, root: Path) -> list[Line]:
     finding = f"{name} keeps {named[0]}, but the history is in {folder}" if named else f"{name} keeps no cache of {folder}"
     remedy = f"write {folder} there, or share a history on a server: JPO_STORE__URL"
     return [Line("cache", "warning", f"{finding}: without a server for it, every pipeline begins anew", remedy, "JPO-W156")]
+
+
+def run_logs_of(name: str, text: str, case: Case, root: Path) -> Iterator[Line]:
+    """Whether a pipeline made of the templates hands over what its training writes into runs/, where no server knows it."""
+    of_ours = COMPONENT.search(text) or "/pipelines/github@" in text
+    if case.server is not None or not of_ours or RUN_LOGS.search(text) or LAUNCHES.search(text):
+        return
+    store = case.settings.store_file
+    logs = Path(os.path.relpath(os.path.realpath(store.parent.parent), root)) / "runs" if store else Path("runs")
+    line = f"artifacts: {{when: always, expire_in: 30 days, paths: [{logs}/]}}"
+    if not name.endswith(".gitlab-ci.yml"):
+        line = f"uses: actions/upload-artifact@v4, with: {{name: run-log, path: {logs}}}, and the job `record` of the template"
+    finding = f"{name} hands no run log from training to the next suggestion, and no Prometheus knows how runs went"
+    yield Line("run logs", "warning", finding, f"add to the job that trains: {line}", "JPO-W156")
 
 
 def tokens(case: Case) -> Iterator[Line]:

@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jpo.cli.arguments import config_of, load_settings
+from jpo.cli.arguments import config_of, load_settings, pairs
 from jpo.cli.gate import answer
-from jpo.cli.options import ChoiceOrInstalled, path, settings_options
+from jpo.cli.options import ChoiceOrInstalled, files, path, settings_options
 from jpo.cli.subject import config_first, for_option, named_once
+from jpo.errors import UsageError
 from jpo.plugins.imports import GROUP, OWN
 
 if TYPE_CHECKING:
     from jpo.http.endpoint import Endpoint
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+]*:/", re.IGNORECASE)
+NUMBER = re.compile(r"[-+.]?[0-9]")
+"""How a value of --set begins that is no column: 32, 1e-3, 16G."""
 OF_THE_PAGE = re.compile(r"/?#/experiments/([0-9]+)[^#]*")
 """What follows the address of MLflow in a browser that shows an experiment."""
 
@@ -31,15 +34,19 @@ def place(text: str) -> Path | str:
 
 
 @click.command("import")
-@click.argument("words", nargs=-1, metavar="[CONFIG.INI] FILE|FOLDER|URL...")
+@click.argument("words", nargs=-1, metavar="[CONFIG.INI] FILE|FOLDER|URL...", shell_complete=files)
 @click.option("--write", is_flag=True, help="Put the runs on record; without it nothing is written.")
+@click.option("--dry-run", is_flag=True, help="Write nothing, as without --write.")
+@click.option("--finished", is_flag=True, help="Runs whose files were written minutes ago are over.")
 @click.option("--format", "form", type=ChoiceOrInstalled(OWN, GROUP), help="What the files are; default: as they look.")
 @click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Of an MLflow server: name or id.")
 @click.option("--dataset", metavar="NAME", help="Dataset of all these runs.")
 @click.option("--model", metavar="NAME", help="Model of all these runs.")
 @click.option("--framework", metavar="NAME", help="Framework of all these runs.")
 @click.option("--hardware", metavar="NAME", help="Hardware of all these runs.")
-@click.option("--set", "values", multiple=True, metavar="NAME=VALUE", help="Parameter of all these runs, e.g. gpus=4.")
+@click.option(
+    "--set", "values", multiple=True, metavar="NAME=VALUE", help="Of all these runs, e.g. gpus=4; or its column: val_loss=loss."
+)
 @for_option
 @settings_options
 def import_(
@@ -51,6 +58,8 @@ def import_(
     toml: Path | None,
     *,
     write: bool,
+    dry_run: bool,
+    finished: bool,
     **identity: str | None,
 ) -> None:
     """Import runs that other tools recorded.
@@ -60,7 +69,7 @@ def import_(
     \b
     Examples:
       jpo import runs.csv
-      jpo import runs.csv --write
+      jpo import runs.csv --set gpus=4 --set val_loss=loss@val --write
       jpo import outputs/ --set gpus=4          Hugging Face: every trainer_state.json in it
       jpo import lightning_logs/ --model vit    Lightning: metrics.csv with hparams.yaml
       jpo import runs/ --format tensorboard     event files
@@ -74,12 +83,18 @@ def import_(
 
     first, named = config_first(words, 1)
     given, places = named_once(first, by_option), [place(word) for word in named]
+    if write and dry_run:
+        raise UsageError("--dry-run", "writes nothing, and --write does", "leave one of them out", code="JPO-E308")
     settings = load_settings(given, toml, {})
     config = config_of(given, settings)
-    numbers = values_given("--set", values, config, settings)
+    said = pairs("--set", values)
+    worded = {name: tuple(map(str, table.choices or ())) for name, table in settings.values.parameters.items()}
+    columns = {name: text for name, text in said.items() if not NUMBER.match(text) and text not in worded.get(name, ())}
+    numbers = values_given("--set", [f"{name}={text}" for name, text in said.items() if name not in columns], config, settings)
     addresses = [text for text in places if isinstance(text, str)]
     shown = [found[1] for text in addresses if (found := OF_THE_PAGE.search(text))]
-    wanted = command.Wanted(form, {name: text for name, text in identity.items() if text}, numbers, [*experiments, *shown])
+    certain = {name: text for name, text in identity.items() if text}
+    wanted = command.Wanted(form, certain, numbers, columns, [*experiments, *shown], finished)
     servers = dict.fromkeys(OF_THE_PAGE.sub("", text) for text in addresses)
     files = [one for one in places if isinstance(one, Path)]
     sources: list[Path | Endpoint] = [*files, *(mlflow_of(url, settings, os.environ) for url in servers)]

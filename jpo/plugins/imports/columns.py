@@ -6,12 +6,14 @@ guess is shown. What nothing fits stays unknown.
 
 from __future__ import annotations
 
+import difflib
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from jpo.errors import TelemetryError, quoted
 from jpo.plugins.imports.foreign import ForeignColumn, ForeignRuns
-from jpo.plugins.imports.units import SPELT, UNITS, Kind, unit_by_values
+from jpo.plugins.imports.units import SPELT, UNITS, Kind, unit_by_values, value_of
 from jpo.records import PARAMETERS
 from jpo.telemetry.outcome import NONE_OWN, Own
 
@@ -56,13 +58,13 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "hardware": ("hardware", "gpu_type", "instance_type"),
     "status": ("status", "state"),
     "started_at": ("started_at", "start_time", "start", "started", "begin", "created_at", "created"),
-    "ended_at": ("ended_at", "end_time", "end", "ended", "finished_at", "timestamp"),
+    "ended_at": ("ended_at", "end_time", "end", "ended", "finished_at", "finished", "timestamp", "datetime", "date"),
     "duration_seconds": (
         "duration", "runtime", "run_time", "train_runtime", "train_time", "training_time", "elapsed", "elapsed_time", "wall_time",
-        "walltime", "total_time", "time_taken",
+        "walltime", "wallclock", "wall_clock", "wallclock_time", "total_time", "time_taken",
     ),
     "batch_size": (
-        "batch_size", "global_batch_size", "total_train_batch_size", "effective_batch_size", "batchsize", "bs", "batch",
+        "batch_size", "global_batch_size", "total_train_batch_size", "effective_batch_size", "batchsize", "bs", "bsz", "batch",
     ),
     "learning_rate": ("learning_rate", "lr", "base_lr", "init_lr", "initial_lr", "learningrate", "eta"),
     "num_layers": ("num_layers", "n_layers", "num_hidden_layers", "n_layer", "layers", "depth"),
@@ -115,6 +117,12 @@ TABLE = "table"
 """The format of files whose columns anybody may call anything."""
 OWN = "metrics."
 """Before the name of a metric of the user's own, among JPO's names."""
+OF_NO_PARAMETER = re.compile(r"(?:metrics?|summary|tags?|\()[./|]?")
+"""Cells of trackers that were not given to a run."""
+TOO_SHORT = {"name", "id", "run", "end", "start", "state", "begin", "begins", "loss", "acc", "mem", "ram", "batch", "date"}
+"""Usual names that many other names contain."""
+MOST_NAMED = 12
+"""Columns that nothing reads."""
 GIVEN_OWN = "parameters."
 """The same before a parameter of the team's own."""
 BETTER = {"val_loss": "less", "train_loss": "less", "val_accuracy": "more"}
@@ -143,7 +151,8 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn], own: Own
             if source.format != TABLE:  # the map is of tables, and what this tool writes is known
                 continue
             has = ", ".join(list(cells)[:30])
-            finding = f"has no column {quoted(column.name)}, which [imports.columns] {field} names"
+            where = "--set" if column.origin == "--set" else "[imports.columns]"
+            finding = f"has no column {quoted(column.name)}, which {where} {field.removeprefix(GIVEN_OWN)} names"
             raise TelemetryError(source.place, finding, f"it has {has}"[:400], code="JPO-E151")
         found[field] = column
     found = {**{field: column for field, column in source.known.items() if not column.name or column.name in cells}, **found}
@@ -151,6 +160,52 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn], own: Own
     for field, column in (*_guessed(cells, len(source.runs), taken), *_called_so(cells, taken, own)):
         found.setdefault(field, column)
     return {field: _with_unit(source.place, field, column, cells[column.name]) for field, column in found.items() if column.name}
+
+
+def not_read(source: ForeignRuns, columns: Mapping[str, ForeignColumn], own: Own) -> Iterator[str]:
+    """What nothing reads, in words: columns that may be a missing quantity with what reads them; of a table also the others.
+
+    Of other tools, which have hundreds of cells, only parameters are missed.
+    """
+    table = source.format == TABLE
+    read = {column.name for column in columns.values()}
+    cells: dict[str, list[str]] = {}
+    for run in source.runs:
+        for name, text in run.cells.items():
+            if text and name not in read and (table or not OF_NO_PARAMETER.match(name.lower())):
+                cells.setdefault(name, []).append(text)
+    known = {field.removeprefix(GIVEN_OWN).removeprefix(OWN) for field in columns}
+    missing = [field for field in (*own.parameters, *(FIELDS if table else GIVEN)) if field not in known]
+    for name in list(cells):
+        if meant := next((field for field in missing if _may_be(field, name, cells[name])), None):
+            missing.remove(meant)
+            del cells[name]
+            yield f"{name}: not read; did you mean --set {shlex.quote(f'{meant}={name}')}?"
+    if table and cells:
+        more = f" and {len(cells) - MOST_NAMED} more" if len(cells) > MOST_NAMED else ""
+        yield f"not read: {', '.join(list(cells)[:MOST_NAMED])}{more}; where one is a quantity: --set NAME=COLUMN"
+
+
+def _may_be(field: str, name: str, cells: Sequence[str]) -> bool:
+    """Whether a column may be a quantity, by words in its name or a similar one, and by what is in it."""
+    kind = FIELDS.get(field, "text")
+    try:
+        for cell in cells if kind != "text" else ():
+            value_of(kind, unit_by_values(kind, cells), cell)
+    except ValueError:
+        return False
+    base = _plain(name)[0]
+    words = set(base.split("_"))
+    usual = [one for one in (field, *USUAL.get(field, ())) if one not in TOO_SHORT]
+    alike = any(set(one.split("_")) <= words or (len(one) > 3 and base.startswith(one)) for one in usual)
+    return alike or bool(difflib.get_close_matches(base, usual, 1, 0.8))
+
+
+def field_of(name: str, own: Own) -> str | None:
+    """What JPO calls a quantity that somebody names: its own name, or one that many use; None: nobody knows it."""
+    if name in own.parameters or name in own.metrics:
+        return f"{GIVEN_OWN if name in own.parameters else OWN}{name}"
+    return name if name in FIELDS else next((field for field, usual in USUAL.items() if name.lower() in usual), None)
 
 
 def not_there(source: ForeignRuns, given: Mapping[str, ForeignColumn]) -> str:
@@ -258,7 +313,9 @@ def _plain(name: str) -> tuple[str, str | None]:
 
 def _with_unit(place: str, field: str, column: ForeignColumn, cells: Sequence[str]) -> ForeignColumn:
     try:
-        unit = column.unit or unit_by_values(kind_of(field), cells)
+        base, bracketed = _plain(column.name)
+        named = bracketed or SPELT.get(base.rpartition("_")[2])
+        unit = column.unit or (named if named in UNITS.get(kind_of(field), {}) else unit_by_values(kind_of(field), cells))
     except ValueError as error:
         remedy = f'say which: [imports.columns] {field} = {{ column = "{column.name:.80}", unit = "percent" }}, or "ratio"'
         raise TelemetryError(place, f"{quoted(column.name)}, read as {field}, {error}", remedy, code="JPO-E159") from error
@@ -274,7 +331,7 @@ def as_toml(columns: Mapping[str, ForeignColumn]) -> list[str]:
 
 
 def _line(field: str, column: ForeignColumn) -> str:
-    always = "" if column.origin in ("guessed", "jpo.toml") else "# "
+    always = "" if column.origin in ("guessed", "jpo.toml", "--set") else "# "
     name = '"' + column.name.replace("\\", "\\\\").replace('"', '\\"') + '"'
     where = f'{{ column = {name}, unit = "{column.unit}" }}' if column.unit else name
     return f"{always}{field} = {where}  # {column.origin}"

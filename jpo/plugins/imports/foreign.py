@@ -54,6 +54,7 @@ class ForeignRun:
         curves: by name of a cell, how it went.
         silent: nothing says that it is over: its file was last written when it seems to have ended.
         parent: key of the run that it is a part of; the parent of others (a sweep) is no run of a job.
+        row_at: unix seconds that rise from row to row of a table: its end where nothing says it; None: it is in no table.
     """
 
     place: str
@@ -62,6 +63,7 @@ class ForeignRun:
     curves: Mapping[str, Curve] = field(default_factory=dict)
     silent: bool = False
     parent: str = ""
+    row_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jpo.errors import TelemetryError, quoted
-from jpo.plugins.imports.foreign import LONGEST_CELL, MOST_CELLS, NOT_MEASURED, ForeignRun, ForeignRuns, contents, unreadable
+from jpo.plugins.imports.foreign import (
+    LONGEST_CELL,
+    MOST_CELLS,
+    NOT_MEASURED,
+    ForeignRun,
+    ForeignRuns,
+    contents,
+    modified_at,
+    unreadable,
+)
 from jpo.tables.csv_rows import Row, is_blank, rows_of, separator_of
 from jpo.tables.numerals import Style, plain, style_of
 
@@ -38,9 +47,9 @@ def read_table(path: Path) -> ForeignRuns:
     style = style_of(cell.strip() for _, cells in filled for cell in cells)
     if style == "comma":
         notes.append("table: decimals follow commas: 1,5 is read as 1.5, and 1.500 as 1500")
-    return ForeignRuns(
-        "table", str(path), tuple(_run(path, line, names, cells, style) for line, cells in filled), notes=tuple(notes)
-    )
+    first = modified_at(path) - len(filled)
+    runs = (_run(path, line, names, cells, style, first + row) for row, (line, cells) in enumerate(filled, 1))
+    return ForeignRuns("table", str(path), tuple(runs), notes=tuple(notes))
 
 
 def _text_of(path: Path) -> tuple[str, list[str]]:
@@ -70,10 +79,10 @@ def _rows(path: Path, text: str, separator: str) -> Iterator[Row]:
             yield line, cells
 
 
-def _run(path: Path, line: int, names: list[str], cells: list[str], style: Style | None) -> ForeignRun:
+def _run(path: Path, line: int, names: list[str], cells: list[str], style: Style | None, at: float) -> ForeignRun:
     place = f"{path}:{line}"
     if len(cells) != len(names):
         raise unreadable(place, f"has {len(cells)} cells under {len(names)} columns", "correct the row")
     filled = zip(names, (plain(cell.strip(), style) for cell in cells), strict=True)
     known = {name: cell for name, cell in filled if name and cell.lower() not in NOT_MEASURED and len(cell) <= LONGEST_CELL}
-    return ForeignRun(place, None, known)
+    return ForeignRun(place, None, known, row_at=at)

@@ -38,6 +38,7 @@ NOT_OVER = {"running", "scheduled", "pending", "queued", "waiting"}
 CLOCKS_DIFFER_SECONDS = 86400.0
 DISAGREE = 2.0
 """Factor between a duration and end - start that only another unit explains; evaluation and waiting are less."""
+DATES = {"started_at", "ended_at"}
 IDENTITY = ("dataset", "model", "framework", "hardware")
 
 
@@ -50,12 +51,14 @@ class Said:
         otherwise: the same for runs that do not say it.
         values: parameters that no file holds.
         own: names of the team's own.
+        finished: logs that were written minutes ago are over.
     """
 
     identity: Mapping[str, str] = field(default_factory=dict)
     otherwise: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, float] = field(default_factory=dict)
     own: Own = NONE_OWN
+    finished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +145,7 @@ class _Row:
 
 def _run(row: _Row, name: str, form: str, said: Said, now: float) -> Run:
     statuses = _status(row)
-    started, ended = _times(row, now)
+    started, ended = _times(row, now, finished=said.finished)
     epochs_done, samples = row.finite("epochs_done"), row.finite("samples")
     loss = row.columns.get("val_loss")
     curve = row.run.curves.get(loss.name, ()) if loss else ()
@@ -212,13 +215,17 @@ def _status(row: _Row) -> frozenset[str]:
     return frozenset({ENDED[word].value})
 
 
-def _times(row: _Row, now: float) -> tuple[float | None, float]:
+def _times(row: _Row, now: float, *, finished: bool) -> tuple[float | None, float]:
     """Unix seconds of start (None: not known) and end."""
     started, ended, duration = row.finite("started_at"), row.finite("ended_at"), row.finite("duration_seconds")
     if duration is not None and duration < 0:
         raise NoEvidence(f"its duration is negative ({duration:g} s)", UNTIMELY)
     if ended is None and started is not None and duration is not None:
         ended = started + duration
+    if not row.columns.keys() & DATES:
+        ended = row.run.row_at
+    if ended is None and started is not None and not row.columns.keys() & {"ended_at", "duration_seconds"}:
+        started, ended = None, started  # a date alone: how long it took is not known
     if ended is None:
         if any(name in row.columns for name in ("ended_at", "duration_seconds")):
             raise NoEvidence("it does not say when it ended", UNTIMELY)
@@ -228,8 +235,8 @@ def _times(row: _Row, now: float) -> tuple[float | None, float]:
         started = ended - duration
     if ended > now + CLOCKS_DIFFER_SECONDS:
         raise NoEvidence(f"it ends in the future ({ended:g}); unix seconds, or milliseconds?", UNTIMELY)
-    if row.run.silent and now - ended < STALE_SECONDS:
-        raise NoEvidence("its file was written minutes ago: it may still be running", UNTOLD)
+    if row.run.silent and now - ended < STALE_SECONDS and not finished:
+        raise NoEvidence("its file was written minutes ago: it may still be running; --finished says that it is over", UNTOLD)
     if started is not None and duration and (ran := ended - started) > 0 and not 1 / DISAGREE <= duration / ran <= DISAGREE:
         finding = f"says {duration:g} s of duration, and {ran:g} s from start to end"
         remedy = 'give the right unit in [imports.columns] duration_seconds, or "" to go by start and end'

@@ -1,10 +1,10 @@
-"""Words of engines, and the last of a run's output, in one line, for messages, without what is a secret or looks like one."""
+"""Words of engines, and lines of a run's output, without what is a secret or looks like one."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,6 +35,31 @@ def last_words(output: Path, environ: Mapping[str, str]) -> str:
         lines = file.read(TAIL_BYTES).decode("utf-8", "replace").replace("\r", "\n").splitlines()
         return one_line(without_secrets(next((line.strip() for line in reversed(lines) if line.strip()), ""), environ))
     return ""
+
+
+class NewOutput:
+    """The lines of a run's output that were written since the last look, without secrets; of many the last ones."""
+
+    def __init__(self, output: Path, environ: Mapping[str, str]) -> None:
+        self._output, self._environ = output, environ
+        self._seen, self._begun = 0, b""
+
+    def lines(self, *, over: bool) -> Iterator[str]:
+        """Whole lines, of a bar that is drawn over and over its last state; the rest waits until the run is `over`."""
+        with suppress(OSError), self._output.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            left_out = max(0, size - self._seen - TAIL_BYTES) if size >= self._seen else 0
+            file.seek(self._seen + left_out if size >= self._seen else 0)  # a full one begins anew
+            data = file.read(TAIL_BYTES)
+            self._seen = file.tell()
+            if left_out:
+                yield f"[{left_out} bytes are not shown here]"
+                data = data.partition(b"\n")[2]
+            elif len(self._begun) < TAIL_BYTES:
+                data = self._begun + data
+            whole, self._begun = (data, b"") if over else (data[: data.rfind(b"\n") + 1], data[data.rfind(b"\n") + 1 :])
+            states = (line.strip("\r").rpartition("\r")[2].rstrip() for line in whole.decode("utf-8", "replace").split("\n"))
+            yield from (without_secrets(line, self._environ) for line in states if line)
 
 
 def engine_words(*said: str) -> str:

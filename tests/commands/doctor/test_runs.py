@@ -125,7 +125,9 @@ def test_credentials_in_the_open_are_a_warning(empty: Project, table: str, findi
 
 def test_no_source_of_runs_at_all_is_a_warning(empty: Project) -> None:
     configure(empty, "")
-    assert diagnosis(empty)[1]["source"]["code"] == "JPO-W148"
+    source = diagnosis(empty)[1]["source"]
+    assert source["code"] == "JPO-W148"
+    assert '`with RunLog(dataset="digits", model="cnn", framework="pytorch", parameters={...}' in source["next_step"]
 
 
 def test_logs_that_are_missing_or_cannot_be_read_are_named(empty: Project) -> None:

@@ -76,6 +76,27 @@ def test_a_script_without_the_guard_is_a_warning(here: Case) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "gone", "line"),
+    [
+        (".gitlab-ci.yml", GITLAB, "      - runs/\n", "artifacts: {when: always, expire_in: 30 days, paths: [runs/]}"),
+        (".github/workflows/train.yml", GITHUB, "path: runs\n", "with: {name: run-log, path: runs}, and the job `record`"),
+    ],
+)
+def test_a_pipeline_of_ours_that_hands_no_run_log_on_is_a_warning_with_the_line(
+    here: Case, name: str, text: str, gone: str, line: str
+) -> None:
+    found = lines(here, {name: text.replace(gone, "\n")})[-1]
+    assert (found.name, found.status, found.code) == ("run logs", "warning", "JPO-W156")
+    assert line in found.next_step
+    launched = text.replace(gone, "\n").replace("python train.py", "jpo run")
+    assert lines(here, {name: launched})[-1].name == "cache"
+    asked = Case(
+        here.given, lambda: load(here.given, None, {"PROMETHEUS_URL": "http://localhost:9090"}, {}), {}, now=0.0, offline=True
+    )
+    assert lines(asked, {name: text.replace(gone, "\n")})[-1].name == "cache"
+
+
+@pytest.mark.parametrize(
     ("name", "text", "own", "placeholder"),
     [
         (".gitlab-ci.yml", GITLAB, "sha256:" + "1f" * 32, "sha256:" + "0" * 64),

@@ -44,8 +44,10 @@ class OwnNote:
     body: str
 
 
-def put_note(request: MergeRequest, marker: str, body: str, *, timeout_seconds: float) -> Written:
-    """Write the note, or update the one that is there.
+def put_note(
+    request: MergeRequest, marker: str, body: str, *, timeout_seconds: float, only_update: bool = False
+) -> Written | None:
+    """Write the note, or update the one that is there; None: there is none, and `only_update` wants no new one.
 
     `marker`: begins the body, and tells this note from all others; `timeout_seconds`: for all calls together.
 
@@ -58,6 +60,8 @@ def put_note(request: MergeRequest, marker: str, body: str, *, timeout_seconds: 
     with Calls(request.access, timeout_seconds=timeout_seconds) as calls:
         notes = _Notes(calls, request, marker)
         own = list(notes.own())
+        if only_update and not own:
+            return None
         how, number = notes.brought_up_to_date(own, body)
         removed, left = notes.without([note.number for note in own if note.number != number])
         anchor = "note_" if request.access.host == "gitlab" else "issuecomment-"

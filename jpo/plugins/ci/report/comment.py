@@ -55,6 +55,12 @@ def body(comment: Comment) -> str:
     return f"{marker(comment)}\n\n{markdown.render(document(comment))}{link}"
 
 
+def says_something(decided: Suggestion) -> bool:
+    """Whether a merge request without a note needs one: values change, are refused, or something is to be warned of."""
+    warned = any(note.code.startswith(("JPO-W", "JPO-E")) for note in suggestion.notes(decided))
+    return decided.status != "kept" or warned or bool(decided.guard.violations)
+
+
 def document(comment: Comment) -> Document:
     """What is seen of the note."""
     report = comment.report

@@ -40,6 +40,7 @@ class SetUp:
     Attributes:
         others: key, line and text of each option in which JPO sees no parameter.
         findings: about Prometheus; empty where none was asked.
+        unreported: what the training script lacks, where no server, no log and no RunLog in a script shows how runs go.
         hosts: whose pipeline's files there are.
     """
 
@@ -50,6 +51,7 @@ class SetUp:
     findings: tuple[Line, ...]
     files: tuple[SetUpFile, ...]
     hosts: Sequence[str]
+    unreported: str = ""
 
     @property
     def unknown(self) -> tuple[tuple[str, int, str], ...]:
@@ -92,7 +94,8 @@ PLACEHOLDERS = {
 def next_steps(found: SetUp) -> list[str]:
     """What people do then."""
     config = shlex.quote(str(found.path))
-    steps = [f"jpo check {config}", f"jpo suggest {config} --dry-run", f"jpo doctor {config}"]
+    steps = [f"in the training script, so that its runs are known: {found.unreported}"] if found.unreported else []
+    steps += [f"jpo check {config}", f"jpo suggest {config} --dry-run", f"jpo doctor {config}"]
     if not found.hosts:
         return [*steps, "no GitLab or GitHub was found here: --ci gitlab or --ci github makes the pipeline's file"]
     return [*steps, *(f"in {PLACEHOLDERS[host]}" for host in found.hosts)]

@@ -86,7 +86,7 @@ def name_of(path: Path) -> str:
 def in_scripts(folder: Path) -> tuple[Mapping[str, str], str]:
     """What the scripts next to config.ini tell RunLog of their job in plain words, and the framework that they import."""
     trees = [*islice(_scripts(folder), MOST_SCRIPTS)]
-    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and "RunLog" in ast.dump(node.func)]
+    calls = _log_calls(trees)
     reported: dict[str, str] = {}
     for keyword in (keyword for call in calls for keyword in call.keywords):
         value = keyword.value.value if isinstance(keyword.value, ast.Constant) else ""
@@ -94,6 +94,16 @@ def in_scripts(folder: Path) -> tuple[Mapping[str, str], str]:
             reported.setdefault(keyword.arg, str(value))
     imports = {name.partition(".")[0] for tree in trees for node in ast.walk(tree) for name in _imports(node)}
     return reported, next((framework for name, framework in FRAMEWORKS.items() if name in imports), "python")
+
+
+def reports_itself(folder: Path) -> bool:
+    """Whether a script next to config.ini reports its runs with RunLog."""
+    return bool(_log_calls([*islice(_scripts(folder), MOST_SCRIPTS)]))
+
+
+def _log_calls(trees: Sequence[ast.Module]) -> list[ast.Call]:
+    nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return [node for node in nodes if "RunLog" in ast.dump(node.func)]
 
 
 def _scripts(folder: Path) -> Iterator[ast.Module]:

@@ -64,7 +64,12 @@ def post(note: Comment, environ: Mapping[str, str], number: int | None, *, timeo
     if request is None:
         yield NOWHERE
         return
-    written = put_note(request, report.marker(note), report.body(note), timeout_seconds=timeout_seconds)
+    routine = not report.says_something(note.report.suggestion)
+    mark, body = report.marker(note), report.body(note)
+    written = put_note(request, mark, body, timeout_seconds=timeout_seconds, only_update=routine)
+    if written is None:
+        yield f"no note on {request}: values are kept as they are, and there is nothing to warn of"
+        return
     yield f"note on {request} {written.how}" + (f": {written.url}" if written.url else "")
     if written.removed:
         yield f"{written.removed} further of the same workload deleted, which pipelines at once had left"

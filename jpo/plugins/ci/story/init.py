@@ -10,7 +10,7 @@ from typing import Literal
 
 from jpo.files.links import project_of
 from jpo.plugins.ci.report.setup import SetUp, SetUpFile
-from jpo.plugins.ci.start.left_open import Chosen, decided
+from jpo.plugins.ci.start.left_open import Chosen, decided, reports_itself
 from jpo.plugins.ci.start.new_files import NewFile, is_the_same, made, refuse_unmakeable, there_already
 from jpo.plugins.ci.start.pipeline import FILES, CodeHost, configs_in, hosts_of, pipeline_file, said_in
 from jpo.plugins.ci.start.settings_text import lines_of, missing_lines, settings_text
@@ -19,7 +19,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.secrets import secrets_sent
 from jpo.project.sources import asked_since, names_of, prometheus_of
 from jpo.records import Workload
-from jpo.report.doctor import Line
+from jpo.report.doctor import Line, how_to_report
 from jpo.telemetry.diagnosis.examine import examine
 
 GITIGNORE = "# The history of JPO on this machine: not for version control.\n*\n"
@@ -56,7 +56,9 @@ def init(path: Path, settings: LoadedSettings, options: InitOptions) -> SetUp:
         if not there_already(file):
             refuse_unmakeable(file)
     files = tuple(put_in_place(file, dry_run=options.dry_run) for file in plan)
-    return SetUp(path, workload.identity, workload.parameters, workload.others, findings, files, hosts)
+    silent = prometheus_of(settings) is None and not settings.csv_logs and not reports_itself(path.parent)
+    report = how_to_report(workload.identity) if silent else ""
+    return SetUp(path, workload.identity, workload.parameters, workload.others, findings, files, hosts, report)
 
 
 def what_prometheus_has(workload: Workload, settings: LoadedSettings, *, now: float) -> tuple[Line, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import load_settings
-from jpo.cli.options import FILE, output_options, path, settings_options
+from jpo.cli.options import FILE, files, output_options, path, settings_options
 from jpo.cli.output import Output, track, writable
 from jpo.cli.subject import config_first
 from jpo.errors import UsageError
@@ -17,7 +17,7 @@ from jpo.files.reading import same_file
 
 
 @click.command()
-@click.argument("words", nargs=-1, metavar="[CONFIG.INI] [FOLDER | FILE | PATTERN]...")
+@click.argument("words", nargs=-1, metavar="[CONFIG.INI] [FOLDER | FILE | PATTERN]...", shell_complete=files)
 @output_options("table", "text", "json", "csv", "markdown", "html")
 @click.option(
     "--extended", "file", type=FILE, metavar="FILE", help="Write all runs there as CSV, with suggestion, reward and SLA."

@@ -13,7 +13,7 @@ import click
 
 from jpo.cli.arguments import as_started, load_settings, targets_for_once
 from jpo.cli.gate import progress_stream
-from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option, settings_options
+from jpo.cli.options import FILE, Network, files, network_options, options, output_options, seed_option, settings_options
 from jpo.cli.output import Output, writable
 from jpo.cli.subject import ENDINGS, config_file
 from jpo.errors import UsageError
@@ -28,7 +28,7 @@ MOST_RUNS = 10
 
 
 @click.command()
-@click.argument("words", nargs=-1, metavar="[CONFIG.INI]... [-- COMMAND...]")
+@click.argument("words", nargs=-1, metavar="[CONFIG.INI]... [-- COMMAND...]", shell_complete=files)
 @click.option("--runs", type=click.IntRange(0, 1000), help="Runs with suggested values; default: 10, or until nothing changes.")
 @click.option("--baseline", type=click.IntRange(0, 100), default=3, show_default=True, help="Runs with today's values before.")
 @engine_option

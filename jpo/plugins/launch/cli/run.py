@@ -11,17 +11,18 @@ import click
 
 from jpo.cli.arguments import as_started, config_of, load_settings
 from jpo.cli.gate import progress_stream
-from jpo.cli.options import FILE, output_options, settings_options
+from jpo.cli.options import FILE, files, output_options, settings_options
 from jpo.cli.output import Output
 from jpo.cli.subject import config_first
 from jpo.plugins.launch.cli.engine import engine_option
 
 
 @click.command()
-@click.argument("words", nargs=-1, metavar="[CONFIG.INI] SCRIPT.py | -- COMMAND...")
+@click.argument("words", nargs=-1, metavar="[CONFIG.INI] SCRIPT.py | -- COMMAND...", shell_complete=files)
 @engine_option
 @click.option("--run-id", metavar="ID", help="Id of the run; an id is never started twice. Default: model and time.")
 @click.option("--timeout", metavar="DURATION", help="End it after this long, e.g. 6h; default: [launch] timeout.")
+@click.option("--follow", is_flag=True, help="Show on stderr what it prints, as it is printed.")
 @click.option("--detach", is_flag=True, help="Start it and return; jpo watch or the next jpo run records it.")
 @click.option("--dry-run", is_flag=True, help="Show what would be started; nothing is started or written.")
 @click.option("--skypilot", type=FILE, metavar="FILE", help="Write a task of SkyPilot; start nothing.")
@@ -36,6 +37,7 @@ def run(
     output: Output,
     toml: Path | None,
     *,
+    follow: bool,
     detach: bool,
     dry_run: bool,
 ) -> None:
@@ -49,7 +51,7 @@ def run(
       jpo run train.py
       jpo run config.ini train.py -- --fraction 0.1    with options of the script's own
       jpo run -- torchrun --nproc-per-node 2 train.py
-      jpo run train.py --on slurm --timeout 6h
+      jpo run train.py --on slurm --timeout 6h --follow
       jpo run train.py --detach
     """
     from jpo.cli.arguments import duration
@@ -61,7 +63,7 @@ def run(
     given, typed = config_first(words, 0)
     settings = load_settings(given, toml, {})
     longest = None if timeout is None else duration("--timeout", timeout)
-    wanted = RunOptions(time.time(), on, run_id, longest, detach, dry_run, skypilot)
+    wanted = RunOptions(time.time(), on, run_id, longest, detach, dry_run, follow, skypilot)
     with live(progress_stream(), for_people=progress_stream().isatty()) as shown:
         here = Surface(Path.cwd(), as_started(os.environ), time.time, time.sleep, shown)
         report = command(config_of(given, settings), settings, typed, wanted, here)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from jpo.errors import LaunchError, TelemetryError
@@ -43,7 +44,7 @@ class EndedRun:
 
     Attributes:
         run: as it goes on record; None: nothing is known that could be (it never started).
-        log: its log; None: it wrote none that can be used.
+        log: its log; None: it wrote none that can be used, and notes say which cannot be read, or are of other runs (no code).
         reported_elsewhere: it has no log here: Prometheus is to report it, or its folder was cleaned up after it was on record.
         facts: what its log's head says of the model and its data besides parameters: model_parameters, train_samples.
     """
@@ -58,19 +59,19 @@ class EndedRun:
 def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
     """The run of an entry that has ended: from the log in its folder, else from what its engine says."""
     assert entry.end is not None, "ended"
-    notes = list[Note]()
-    for path in logs_of(entry, ledger):
+    unread, of_others, inside = list[Note](), list[Note](), [*logs_of(entry, ledger)]
+    for path in chain(inside, logs_elsewhere(entry, settings)):
         try:
             run = _logged(path, entry, own_names(settings))
-            return EndedRun(run, path, (*notes, *_names_another(run, entry)), facts=facts_of(path))
         except TelemetryError as error:
-            notes.append(Note(error.code, str(error), str(path)))
-    for path in logs_elsewhere(entry, settings):
-        with suppress(TelemetryError):
-            run = _logged(path, entry, own_names(settings))
-            if run.run_id == entry.job.run_id or (run.started_at is not None and run.started_at >= entry.asked_at):
-                return EndedRun(run, path, tuple(_names_another(run, entry)), facts=facts_of(path))
-    return EndedRun(_as_the_engine_says(entry), None, tuple(notes), reported_elsewhere=settings.values.prometheus.url is not None)
+            unread.append(Note(error.code, f"{error.place}: {error.finding}", str(path)))
+            continue
+        later = run.started_at is not None and run.started_at >= entry.asked_at
+        if path in inside or run.run_id == entry.job.run_id or later:
+            return EndedRun(run, path, (*unread, *_names_another(run, entry)), facts=facts_of(path))
+        of_others.append(Note("", f"{path} is of run {run.run_id}, which began before", str(path)))
+    elsewhere = settings.values.prometheus.url is not None
+    return EndedRun(_as_the_engine_says(entry), None, tuple(unread or of_others), reported_elsewhere=elsewhere)
 
 
 def run_again(entry: Entry, ledger: Path, settings: LoadedSettings, store: Store) -> EndedRun:

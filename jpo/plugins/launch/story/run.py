@@ -16,7 +16,7 @@ from jpo.errors import LaunchError
 from jpo.files import whole
 from jpo.plugins.launch.engines.aws.settings import AwsTable, in_region
 from jpo.plugins.launch.engines.aws.skypilot import as_yaml, task
-from jpo.plugins.launch.excerpt import last_words
+from jpo.plugins.launch.excerpt import NewOutput, last_words
 from jpo.plugins.launch.job import LaunchJob
 from jpo.plugins.launch.launcher import Launcher, ShowsPlan
 from jpo.plugins.launch.ledger import Entry, folder_of, read
@@ -53,6 +53,7 @@ class RunOptions:
     longest_seconds: float | None = None
     detached: bool = False
     dry_run: bool = False
+    follows: bool = False
     skypilot: Path | None = None
     """File into which the run is written as a task of SkyPilot, instead of being started."""
 
@@ -93,7 +94,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
         entry = start(job, launcher, ledger, now=options.now, config=workload.content)
         if options.detached:
             return _report(entry, ledger, notes=notes)
-        _to_its_end(entry, launcher, ledger, settings, here)
+        _to_its_end(entry, launcher, ledger, settings, options, here)
     except KeyboardInterrupt:
         if not options.detached:
             _cancelled(job.run_id, launcher, ledger, settings, here)
@@ -139,10 +140,15 @@ def _as_task(job: LaunchJob, settings: LoadedSettings, here: Surface, file: Path
     return Note("", f"start it with: {shlex.join(('sky', 'jobs', 'launch', str(file)))}", str(file))
 
 
-def _to_its_end(entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings, here: Surface) -> None:
-    """Follow a run, showing how it goes."""
+def _to_its_end(
+    entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings, options: RunOptions, here: Surface
+) -> None:
+    """Follow a run, showing how it goes, and what it prints if that is wanted."""
     shown, pause = "", LOCAL_PAUSE if launcher.name == "local" else LONGEST_PAUSE
+    output = NewOutput(_output_of(entry, ledger), {**here.environ, **entry.job.environment})
     for status in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep, longest_pause=pause):
+        for line in output.lines(over=status.over) if options.follows else ():
+            here.live.note(line)
         state = f"{status.state.value}{f' ({status.reason})' if status.reason else ''}"
         progress = progress_of(entry, ledger, settings) or (f"{entry.job.run_id}: {state}", None, None)
         if progress[0] != shown:
@@ -186,7 +192,13 @@ def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, 
     assert end is not None, "ended"
     status = ended.run.status if ended.run is not None else end.ended_as
     if end.ended_as is RunStatus.SUCCEEDED and ended.log is None and not ended.reported_elsewhere:
-        return LaunchError(place, "ended well, and wrote no run log: nobody knows its losses", HOW_TO_LOG, code=NO_LOG)
+        missing, remedy = "wrote no run log: nobody knows its losses", HOW_TO_LOG
+        if ended.notes and ended.notes[0].code:
+            missing = f"its run log cannot be read: {ended.notes[0].text}"
+            remedy = "correct it and run the same command again: the run is only read again"
+        elif ended.notes:
+            missing = f"wrote no run log of its own: {ended.notes[0].text}"
+        return LaunchError(place, f"ended well, and {missing}", remedy, code=NO_LOG)
     if end.ended_as is RunStatus.SUCCEEDED and status is RunStatus.SUCCEEDED:
         return None
     status = end.ended_as if status is RunStatus.SUCCEEDED else status  # its log was closed before it was ended
@@ -197,4 +209,8 @@ def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, 
 
 
 def _report(entry: Entry, ledger: Path, *, notes: tuple[Note, ...]) -> LaunchReport:
-    return LaunchReport(entry, folder_of(ledger, entry.job.run_id) / "output.log", notes)
+    return LaunchReport(entry, _output_of(entry, ledger), notes)
+
+
+def _output_of(entry: Entry, ledger: Path) -> Path:
+    return folder_of(ledger, entry.job.run_id) / "output.log"

@@ -29,7 +29,9 @@ def host(request: pytest.FixtureRequest) -> Any:
 def put(host: CodeHost, folder: Path, body: str = NEW, *, seconds: float = 10.0, **environment: str) -> Written:
     request = merge_request_of({**host.environment(folder), **environment})
     assert request is not None
-    return put_note(request, MARK, body, timeout_seconds=seconds)
+    written = put_note(request, MARK, body, timeout_seconds=seconds)
+    assert written is not None
+    return written
 
 
 def calls(host: CodeHost, method: str) -> int:

@@ -46,6 +46,18 @@ def test_the_newest_suggestion_is_one_note_that_is_updated_in_place(project: Pro
     assert second.split("\n")[0] == first.split("\n")[0]
 
 
+def test_where_values_are_kept_and_nothing_is_to_be_warned_of_there_is_no_note(project: Project, host: CodeHost) -> None:
+    project.jpo("suggest", "--no-learn", "--set", "batch_size=16", "--output-file", "s.json")  # today's
+    kept = json.loads((project.folder / "s.json").read_text())["suggestion_id"]
+    answer = project.jpo("comment", "--strict")
+    assert (answer.code, answer.err, host.bodies()) == (0, "", [])
+    assert answer.out.startswith("no note on ")
+    project.jpo("suggest", "--no-learn", "--set", "batch_size=32")
+    project.jpo("comment")
+    assert " updated" in project.jpo("comment", kept).out  # what an earlier pipeline wrote does not stay
+    assert "values kept as they are" in host.bodies()[0]
+
+
 def test_an_older_one_by_its_id_and_one_of_a_file(project: Project, host: CodeHost) -> None:
     project.jpo(*SUGGEST, "--output-file", "s.json")
     older = json.loads((project.folder / "s.json").read_text())["suggestion_id"]

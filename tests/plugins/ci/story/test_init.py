@@ -68,6 +68,17 @@ def decided(project: Project) -> object:
     return {name: document[name] for name in ("status", "suggested", "reasons", "forecast", "guard")}
 
 
+def test_next_it_says_the_line_that_the_training_script_lacks(bare: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "in the training script, so that its runs are known: `from jpo.runlog import RunLog`, `with RunLog(dataset="
+    steps = " ".join(bare.jpo("init", "config.ini", "--dry-run", "--offline").out.split("\nNext\n")[1].split())
+    assert steps.startswith(f"- {said}")
+    (bare.folder / "train.py").write_text("from jpo.runlog import RunLog\nwith RunLog(name='x') as log:\n    pass\n")
+    assert said not in " ".join(bare.jpo("init", "config.ini", "--dry-run", "--offline").out.split())
+    (bare.folder / "train.py").unlink()
+    monkeypatch.setenv("PROMETHEUS_URL", "http://localhost:9090")
+    assert said not in " ".join(bare.jpo("init", "config.ini", "--dry-run", "--offline").out.split())
+
+
 def test_again_it_finds_all_as_it_would_be(bare: Project) -> None:
     bare.jpo("init", "--ci", "gitlab")
     before = {name: (bare.folder / name).read_bytes() for name in made(bare.folder)}

@@ -153,6 +153,37 @@ def test_a_script_without_a_log_is_told_how_to_write_one_and_its_run_counts(read
     assert statuses(ready) == {"run-1": "succeeded"}
 
 
+def test_an_unreadable_log_and_the_log_of_another_run_are_told_from_none(ready: Project) -> None:
+    (ready.folder / "torn.sh").write_text('printf "# run_id=a\ntime,epoch\nnoon,1\n" > "$JPO_RUNLOG_DIR/a.csv"\n')
+    torn = lines(ready.jpo("run", "--run-id", "run-1", "--", "sh", "torn.sh").err)[-1]
+    assert "ended well, and its run log cannot be read: " in torn
+    assert "line 3: time 'noon' is not a number" in torn
+    assert "[JPO-E772]" in torn
+    log = "# run_id=yesterday\n# dataset=digits\n# model=cnn\n# framework=pytorch\n# start=1700000000\n"
+    (ready.folder / "runs").mkdir(exist_ok=True)
+    (ready.folder / "foreign.sh").write_text(f"printf '{log}time,epoch,val_loss\\n1700000009,1,0.5\\n' > runs/b.csv\n")
+    foreign = lines(ready.jpo("run", "--run-id", "run-2", "--", "sh", "foreign.sh").err)[-1]
+    assert "ended well, and wrote no run log of its own: " in foreign
+    assert "runs/b.csv is of run yesterday, which began before; let the script write one" in foreign
+
+
+def test_what_a_run_prints_is_shown_as_it_is_printed(ready: Project) -> None:
+    """The script goes on only once its first line was seen."""
+    script = "import os, time\nprint('begun with', os.environ['HUB_TOKEN'], flush=True)\n"
+    (ready.folder / "slow.py").write_text(
+        f"{script}while not os.path.exists('seen'):\n    time.sleep(0.05)\nprint('\\x1b[2Jend')\n"
+    )
+    process = jpo(ready.folder, "run", "slow.py", "--run-id", "run-1", "--follow", HUB_TOKEN="hf_0123456789")
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line == "begun with ***\n":
+            (ready.folder / "seen").touch()
+            break
+    out, err = process.communicate()
+    assert err.startswith(" [2Jend\n")
+    assert out.startswith("Run run-1")
+
+
 def test_where_prometheus_reports_runs_no_log_is_missed(ready: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROMETHEUS_URL", "http://127.0.0.1:1")
     assert ready.jpo("run", "--", "true").code == 0

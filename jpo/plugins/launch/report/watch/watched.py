@@ -135,7 +135,7 @@ def _facts(run: WatchedRun) -> Iterator[Row]:
     seen, times, forecast, curve = run.seen, run.seen.times, run.forecast, run.learning
     running = seen.state is JobState.RUNNING
     if times.starts_at is not None and seen.state is JobState.WAITING:
-        yield "expected to start", Cell(times.starts_at, "moment")
+        yield "expected to start in", Cell(max(0.0, times.starts_at - seen.at), "duration_seconds")
     if times.started_at is not None:
         yield "started (UTC)", Cell(times.started_at, "moment")
     if seen.elapsed_seconds is not None:
@@ -143,8 +143,9 @@ def _facts(run: WatchedRun) -> Iterator[Row]:
     if seen.epochs_done is not None:
         yield "epochs", _epochs(seen)
     if running:
-        ends, moment = forecast.ends_at, numbers.moment
-        yield "ends (UTC)", f"{moment(ends.mean)} ({moment(ends.low)} to {moment(ends.high)})" if ends else numbers.UNKNOWN
+        ends = forecast.ends_at
+        left = Interval(*(max(0.0, at - seen.at) for at in (ends.mean, ends.low, ends.high))) if ends else None
+        yield "ends in", estimate(left, "duration_seconds")
         yield "duration in all", estimate(forecast.total_seconds, "duration_seconds")
     yield "cost so far", Cell(run.usd_so_far, "cost_usd")
     if running:

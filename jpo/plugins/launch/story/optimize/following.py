@@ -189,7 +189,7 @@ def on_record(task: Task, run_id: str, outside: Outside) -> EndedRun:
     said = words_of(entry, task, outside) if ended.run is None or ended.run.status in FAILED else ""
     outside.note(f"{run_id}: {in_words(ended)}{f': {said}' if said else ''}")
     for note in ended.notes:
-        outside.note(f"{run_id}: note: {note.text} [{note.code}]")
+        outside.note(f"{run_id}: note: {note.cited}")
     return ended
 
 
