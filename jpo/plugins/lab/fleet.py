@@ -40,11 +40,6 @@ class Lane:
     goal: float | None
     best: float
 
-    @property
-    def clearly_better(self) -> bool:
-        """Whether the objective is better by more than luck."""
-        return self.goal is not None and self.goal < 1 / CLEARLY
-
 
 @dataclass(frozen=True, slots=True)
 class Fleet:

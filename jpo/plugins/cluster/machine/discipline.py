@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
+import numpy as np
+
 from jpo.plugins.cluster.machine.backlog import Alike, Backlog
 from jpo.plugins.cluster.machine.elastic import Resizing, at_least
 from jpo.plugins.cluster.machine.occupancy import Holding, Occupancy, needs
@@ -24,7 +26,6 @@ from jpo.plugins.cluster.machine.simulation import Schedule, Simulation
 from jpo.plugins.cluster.platform.platform import Platform
 from jpo.plugins.cluster.queueing.selection import JobSelection, ranked, waiting_rows
 from jpo.plugins.cluster.queueing.simulate import Backfilling
-from jpo.plugins.cluster.queueing.timed import sorted_by
 from jpo.plugins.cluster.workload.demand import DemandTable
 from jpo.plugins.cluster.workload.jobs import NEVER, JobTable
 
@@ -173,7 +174,10 @@ class Manager:
     def _in_turn(self) -> list[int]:
         """All that wait, the first to go first."""
         jobs = [self._job[place] for place in self._queue]
-        return sorted_by(self._selection.key, self._jobs, jobs, self._simulation.now) if self._timed else jobs
+        if not self._timed or len(jobs) == 1:
+            return jobs
+        keys = self._selection.key(waiting_rows(self._jobs, np.array(jobs)), self._simulation.now)
+        return [jobs[place] for place in np.argsort(keys, kind="stable").tolist()]
 
     def _wait(self, job: int) -> None:
         rank = self._rank[job]

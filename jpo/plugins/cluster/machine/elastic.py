@@ -18,8 +18,7 @@ from jpo.plugins.cluster.machine.occupancy import Holding, Need, merged
 from jpo.plugins.cluster.machine.placement import Placement
 from jpo.plugins.cluster.machine.simulation import Expansion, Schedule, Simulation
 from jpo.plugins.cluster.platform.platform import ResizeCosts
-from jpo.plugins.cluster.workload.demand import DemandTable
-from jpo.plugins.cluster.workload.elasticity import Elasticity, speedup
+from jpo.plugins.cluster.workload.demand import DemandTable, Elasticity, speedup
 from jpo.plugins.cluster.workload.jobs import NEVER, JobTable
 
 Extra = tuple[float, Holding]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from jpo.plugins.cluster.workload.elasticity import SERIAL_SHARE
+from jpo.plugins.cluster.workload.demand import SERIAL_SHARE
 
 ProcessorKind = Literal["cpu", "gpu"]
 UNLIMITED = float("inf")
@@ -105,7 +105,7 @@ class ResizeCosts:
     """What it costs to change the number of tasks of a running job.
 
     Attributes:
-        serial_share: of jobs that do not say theirs, see workload/elasticity.py.
+        serial_share: of jobs that do not say theirs, see workload/demand.py.
         resize_seconds: in which the job holds its new devices and does nothing: it writes a checkpoint and starts from it.
         cooldown_seconds: between two changes of one job, at least.
 

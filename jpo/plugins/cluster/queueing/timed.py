@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -107,12 +106,3 @@ def _by_tournament(tournament: Tournament, machine: ProcessorPool, now: float, *
         tournament.go(job)
         begun.append(job)
     return begun
-
-
-def sorted_by(key: Key, jobs: JobTable, queue: Sequence[int], now: float) -> list[int]:
-    """The waiting jobs, the smallest key first."""
-    if len(queue) == 1:
-        return [queue[0]]
-    rows = np.array(queue)
-    sorted_rows: list[int] = rows[np.argsort(key(waiting_rows(jobs, rows), now), kind="stable")].tolist()
-    return sorted_rows

@@ -14,8 +14,7 @@ import numpy as np
 
 from jpo.errors import quoted
 from jpo.files.reading import number
-from jpo.plugins.cluster.workload.demand import DemandTable, Phases
-from jpo.plugins.cluster.workload.elasticity import Elasticity
+from jpo.plugins.cluster.workload.demand import DemandTable, Elasticity, Phases
 from jpo.plugins.cluster.workload.jobs import JobTable
 from jpo.plugins.cluster.workload.swf import malformed
 from jpo.plugins.cluster.workload.table import amount, csv_rows, text_of, under

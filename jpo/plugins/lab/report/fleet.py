@@ -43,7 +43,7 @@ def arrow(name: str, before: float | None, after: float | None) -> Cell:
 def goal(lane: Lane) -> Cell:
     if lane.goal is None:
         return Cell("fails", emphasis="bad")
-    return Cell(lane.goal, emphasis="bad" if lane.goal > CLEARLY else "good" if lane.clearly_better else "")
+    return Cell(lane.goal, emphasis="bad" if lane.goal > CLEARLY else "good" if lane.goal < 1 / CLEARLY else "")
 
 
 def over_all(fleet: Fleet) -> Table:

@@ -20,8 +20,7 @@ from jpo.plugins.cluster.machine.simulation import Schedule, Simulation
 from jpo.plugins.cluster.platform.platform import NodeGroup, NodeType, Platform, ProcessorType, ResizeCosts
 from jpo.plugins.cluster.queueing.selection import selection
 from jpo.plugins.cluster.queueing.simulate import BACKFILLINGS, Backfilling, Rule
-from jpo.plugins.cluster.workload.demand import DemandTable, one_core_each
-from jpo.plugins.cluster.workload.elasticity import Elasticity, speedup
+from jpo.plugins.cluster.workload.demand import DemandTable, Elasticity, one_core_each, speedup
 from jpo.plugins.cluster.workload.jobs import JobTable
 
 COSTS = ResizeCosts(serial_share=0.5, resize_seconds=10, cooldown_seconds=100)

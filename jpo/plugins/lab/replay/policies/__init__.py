@@ -18,5 +18,3 @@ POLICIES: Mapping[str, PolicyFactory] = {
     "optuna-gp": optuna_gp,
     "gp-ei": GaussianProcess,
 }
-
-__all__ = ["POLICIES"]
