@@ -71,14 +71,12 @@ class Column:
         heading: its name for people; may be empty, in a form for people.
         quantity: name of the quantity that its numbers are of; empty: they are plain, or cells have their own.
         key: its name in CSV where that is published, with the unit in it ("cost_usd"); empty: heading and unit.
-        optional: a narrow terminal may leave it out, since the reader finds it elsewhere too.
     """
 
     heading: str
     kind: Kind = "words"
     quantity: str = ""
     key: str = ""
-    optional: bool = False
 
 
 Row: TypeAlias = "tuple[Cell | float | bool | Inline | None, ...]"
@@ -87,11 +85,12 @@ Row: TypeAlias = "tuple[Cell | float | bool | Inline | None, ...]"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under columns; one without rows is not shown.
+    """Rows under columns, the most important first: a narrow terminal leaves out the last ones. One without rows is not shown.
 
     Attributes:
         name: what it is called where it has no caption.
         caption: what it shows, where no heading above says so.
+        all_with: of a long list, oldest first, how people see all of it: a terminal has the newest rows alone.
 
     Raises ValueError: a row is shorter or longer than the columns.
     """
@@ -100,6 +99,7 @@ class Table:
     rows: tuple[Row, ...]
     name: str = ""
     caption: str = ""
+    all_with: str = ""
 
     def __post_init__(self) -> None:
         for row in self.rows:

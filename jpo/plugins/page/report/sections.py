@@ -66,7 +66,7 @@ def _overview(review: Review) -> Iterator[Block]:
     yield answer(review)
     columns = (
         *(Column("repository"), Column("workload", "key"), *(Column(SAVED[name].lower(), "figure", name) for name in SAVED)),
-        *(Column("time per model", "figure"), Column("SLA kept", "figure", "share", optional=True)),
+        *(Column("time per model", "figure"), Column("SLA kept", "figure", "share")),
         *(Column("models", "figure"), Column("state")),
     )
     losing = {one.repository for one in review.workloads if lost(one)}
@@ -135,8 +135,8 @@ def _decisions(workload: WorkloadReview, newest: int | None) -> Table:
         *(Column("made (UTC)", quantity="moment"), Column("suggestion", "key"), Column("kind"), Column("changes", "prose")),
         *(Column("result"), Column("forecast", "figure", "duration_seconds")),
         *(Column("actual (median)", "figure", "duration_seconds"), Column("time saved", "figure", "duration_seconds")),
-        *(Column("trial"), Column("runs", "figure", optional=True), Column("inside")),
-        *(Column("decided by", "prose"), Column("asked by", optional=True)),
+        *(Column("trial"), Column("runs", "figure"), Column("inside")),
+        *(Column("decided by", "prose"), Column("asked by")),
     )
     folded = [list(some) for _, some in groupby(workload.decisions, lambda made: not made.suggestion.changes or made)]
     rows = tuple(map(_decision, latest(folded, newest)))
@@ -169,7 +169,7 @@ def _runs(workload: WorkloadReview, newest: int | None) -> Iterator[Block]:
         *(Column(names.short(name), "figure", name) for name in differing),
         *(Column("duration", "figure", "duration_seconds"), Column("forecast"), Column("cost", "figure", "cost_usd")),
         *(Column(names.heading(name), "figure", name) for name in of_model),
-        *(Column("SLA"), Column("decided by", optional=True), Column("suggestion", "key", optional=True)),
+        *(Column("SLA"), Column("decided by"), Column("suggestion", "key")),
     )
     rows = tuple(_run(reviewed, differing, of_model) for reviewed in latest(workload.runs, newest))
     yield Table(columns, rows, "runs", left_out(workload.runs, newest))

@@ -95,7 +95,7 @@ def runs_of(job: OptimizedJob) -> Table:
     columns = (
         *(Column("run", "key"), Column(""), *(Column(name, "figure") for name in changing)),
         *(Column(names.quantity(name).short, "figure", name) for name in measured),
-        *(Column("ended"), Column("engine", optional=True)),
+        *(Column("ended"), Column("engine")),
     )
     return Table(columns, tuple(_row(each, changing, measured) for each in job.runs), "runs")
 
