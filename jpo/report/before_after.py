@@ -131,7 +131,7 @@ def ratio_or_difference(line: BeforeAfter | None) -> tuple[Cell | Inline, Inline
 
 def changes(made: Suggestion) -> str:
     """ "batch 64 → 128, rate 0.1 → 0.2"."""
-    return ", ".join(f"{names.short(one.parameter)} {one.old_text} → {one.new_text}" for one in made.changes)
+    return ", ".join(f"{names.short(one.parameter)} {numbers.old_and_new(one)}" for one in made.changes)
 
 
 def taught(made: Suggestion, spent: Spent | None) -> str:

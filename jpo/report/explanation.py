@@ -132,7 +132,7 @@ def who(suggestion: Suggestion) -> Iterator[str]:
 def limits(suggestion: Suggestion) -> Iterator[str]:
     """Which rule held which value, what of today's breaks one, and which runs did not count."""
     capped = (change for change in suggestion.changes if change.capped_by)
-    yield from (f"{change.key} = {change.new_text} is capped by {change.capped_by}" for change in capped)
+    yield from (f"{change.key} = {numbers.as_in_reports(change.new_text)} is capped by {change.capped_by}" for change in capped)
     yield from texts_of(suggestion.guard.notices)
     yield from (f"skipped {skipped.run_id}: {skipped.reason}" for skipped in suggestion.evidence.runs_skipped)
 

@@ -59,11 +59,10 @@ def points_table(points: Sequence[Point], parameters: Sequence[str], front: Fron
     for point in points:
         values = (value(point, quantity) for quantity in front.quantities)
         on_front = Cell(place(point, front), emphasis="good" if point.on_expected_front else "")
-        failing = (headline.chance(point.failure),) if chances else ()
-        said = (*values, on_front, *failing, remarks(point, front.currency))
-        rows.append((*(point.parameters[name] for name in parameters), point.runs or "", *said))
-    failing_column = (Column("fails", "figure"),) if chances else ()
-    columns = (*set_by, Column("runs", "figure"), *objectives, Column("front"), *failing_column, Column("", "prose"))
+        failing = headline.chance(point.failure) if chances else ""
+        said = (*values, on_front, remarks(point, front.currency), point.runs or "", failing)
+        rows.append((*(point.parameters[name] for name in parameters), *said))
+    columns = (*set_by, *objectives, Column("front"), Column("", "prose"), Column("runs", "figure"), Column("fails", "figure"))
     return Table(columns, tuple(rows), "measured" if any(point.runs for point in points) else "predicted")
 
 
@@ -79,9 +78,7 @@ def place(point: Point, front: Front) -> str:
     """Whether a point is on the front, in words; empty where a value is unknown."""
     if not whole(point, front):
         return ""
-    if point.runs and point.on_front and not point.on_expected_front:
-        return "yes; a prediction beats it"
-    return "yes" if point.on_expected_front else "no"
+    return "yes" if point.on_expected_front or (point.runs and point.on_front) else "no"
 
 
 def whole(point: Point, front: Front) -> bool:
@@ -92,6 +89,8 @@ def whole(point: Point, front: Front) -> bool:
 def remarks(point: Point, currency: Currency = USD) -> Inline:
     """Marks, what it trades of time and money, and what speaks against it."""
     against = [f"breaks {', '.join(point.breaks)}"] if point.breaks else []
+    if point.runs and point.on_front and not point.on_expected_front:
+        against.append("a prediction beats it")
     if point.failure and point.failure.probability >= RISKY:
         against.append(f"fails with {point.failure}")
     wanted = f"prefer {', '.join(point.preferred)}" if point.preferred else ""
@@ -120,7 +119,7 @@ def reference_sentences(front: Front) -> list[str]:
 def sentences(front: Front, parameters: Sequence[str]) -> list[str]:
     """What is the same everywhere, what would be suggested, and what is not shown."""
     lines = []
-    same = [f"{names.short(name)} {numbers.plain(value)}" for name, value in front.today.items() if name not in parameters]
+    same = [f"{names.short(name)} {numbers.written(name, value)}" for name, value in front.today.items() if name not in parameters]
     if same and any(point.values for point in front.points):
         lines.append(f"The same in all: {', '.join(same)}.")
     if front.suggested is None:

@@ -111,7 +111,8 @@ class _Page:
         widths, gap = laid_out(table.columns, texts, width)
         head, *rows = [tuple(self.row(row, table.columns, widths, gap)) for row in texts]
         shown = newest(rows) if table.all_with else rows
-        yield from (line for row in ([head] if any(text.plain for text in heads) else []) + shown for line in row)
+        yield from head if any(text.plain for text in heads) else ()
+        yield from (line for row in shown for line in row)
         hidden = [column.heading for column in table.columns[len(widths) :] if column.heading]
         older = len(table.rows) - len(shown)
         said = (
@@ -139,7 +140,7 @@ class _Page:
             line.rstrip()
             yield line
 
-    def within(self, text: Text, column: Column, width: int) -> Sequence[Text]:
+    def within(self, text: Text, column: Column, width: int) -> Iterable[Text]:
         """The lines of a cell."""
         if text.cell_len <= width:
             return [text]
@@ -169,7 +170,9 @@ def fitting(columns: Sequence[Column], texts: Sequence[Sequence[Text]], room: in
     for column, cells in zip(columns, zip(*texts, strict=True), strict=False):
         words = [max(map(cell_len, text.plain.split(" "))) for text in cells]
         whole = min(max(text.cell_len for text in cells), room)
-        least.append({"prose": min(whole, max(NARROWEST_PROSE, words[0])), "key": min(whole, NARROWEST_KEY)}.get(column.kind, max(words)))
+        least.append(
+            {"prose": min(whole, max(NARROWEST_PROSE, words[0])), "key": min(whole, NARROWEST_KEY)}.get(column.kind, max(words))
+        )
         wanted.append(max(least[-1], whole))
     while sum(wanted) > room:
         spare, widest = max(

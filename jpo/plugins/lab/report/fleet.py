@@ -25,15 +25,15 @@ def headline(fleet: Fleet) -> str:
 
 def per_workload(fleet: Fleet) -> Table:
     """Medians of the last runs, unchanged → with JPO; how much better the objective got, and how much better it could be."""
-    shown = [name for name in METRICS if name != "energy_joules"]
-    metrics = [Column(names.quantity(name).short, "figure", name, optional=name.endswith("_utilisation")) for name in shown]
-    changes = (Column("goal", "figure", "change"), Column("best", "figure", "change"))
+    shown = sorted((name for name in METRICS if name != "energy_joules"), key=lambda name: name.endswith("_utilisation"))
+    metrics = [Column(names.quantity(name).short, "figure", name) for name in shown]
+    changes = (Column("goal", "figure", "change"), Column("best", "figure", "change"), Column("failed", "figure"))
     rows: list[Row] = []
     for number, lane in enumerate(fleet.lanes):
         workload = f"{number:02} {'gpu' if 'gpus' in lane.first else 'cpu'}"
         values = (arrow(name, *before_after(lane, name, fleet.last)) for name in shown)
-        rows.append((workload, *values, "{} → {}".format(*failures(lane)), goal(lane), lane.best))
-    return Table((Column("workload", "key"), *metrics, Column("failed", "figure"), *changes), tuple(rows), "workloads")
+        rows.append((workload, goal(lane), lane.best, "{} → {}".format(*failures(lane)), *values))
+    return Table((Column("workload", "key"), *changes, *metrics), tuple(rows), "workloads")
 
 
 def arrow(name: str, before: float | None, after: float | None) -> Cell:
