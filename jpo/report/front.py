@@ -119,7 +119,9 @@ def reference_sentences(front: Front) -> list[str]:
 def sentences(front: Front, parameters: Sequence[str]) -> list[str]:
     """What is the same everywhere, what would be suggested, and what is not shown."""
     lines = []
-    same = [f"{names.short(name)} {numbers.written(name, value)}" for name, value in front.today.items() if name not in parameters]
+    same = [
+        f"{names.short(name)} {numbers.written(name, value)}" for name, value in front.today.items() if name not in parameters
+    ]
     if same and any(point.values for point in front.points):
         lines.append(f"The same in all: {', '.join(same)}.")
     if front.suggested is None:

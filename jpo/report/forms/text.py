@@ -148,6 +148,8 @@ class _Page:
             mark = encodable("…", self.encoding)
             start = (width - len(mark)) // 2
             return [text[:start] + mark + text[start + len(mark) - width :]]
+        if column.kind == "words" and max(map(cell_len, text.plain.split(" "))) > width:
+            text.plain = text.plain.replace(GLUE, " ")
         return text.wrap(self.console, width, overflow="fold")
 
 
@@ -161,7 +163,8 @@ def laid_out(columns: Sequence[Column], texts: Sequence[Sequence[Text]], room: i
             if widths := fitting(columns[:count], texts, room - gap * (count - 1)):
                 return widths, gap
     few = [replace(column, kind="prose") if column.kind == "words" else column for column in columns[:2]]
-    return fitting(few, texts, room - GAPS[-1]) or [room // len(few)] * len(few), GAPS[-1]
+    gap = GAPS[-1]
+    return fitting(few, texts, room - gap) or [(room - gap) // len(few)] * len(few), gap
 
 
 def fitting(columns: Sequence[Column], texts: Sequence[Sequence[Text]], room: int) -> list[int] | None:
