@@ -1,4 +1,4 @@
-"""Before and after JPO, workload by workload: the tables, the published JSON and CSV."""
+"""Before and after JPO, workload by workload: the tables, a picture, the published JSON and CSV."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from jpo.optimizer.before_and_after import Spent, return_on_trials
 from jpo.records import OTHERWISE, USD, Currency, DecisionOnRecord, Identity, Note, Suggestion, codes_of
-from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Section, Span, Table
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Marks, Plot, Section, Span, Table
 from jpo.report.forms.csv import csv_line
 from jpo.wording import names, numbers
 
@@ -100,6 +100,28 @@ def _tables(change: WorkloadChange) -> Iterator[Block]:
     if any(line.basis == "forecast" for line in (*change.lines, *change.since_last)):
         said = "JPO's forecast for the values before its first change, because too few runs had them"
         yield Note("", f"forecast: {said}; it is for one run, so its intervals are wide")
+
+
+def chart(change: WorkloadChange) -> Plot:
+    """The ratio of each quantity for which an interval is stated; 1 is as before. Without points where there is none."""
+    lines = [(line, line.change) for line in change.lines if line.change and line.kind == "ratio"][::-1]
+    rows = tuple(
+        f"{label(line)}{' (before: forecast)' if line.basis == 'forecast' else ''}: "
+        f"{numbers.expected('change', found, bounds=True)}, {line.word}"
+        for line, found in lines
+    )
+    marks = [
+        Marks(
+            word,
+            tuple((found.mean, float(at)) for at, (_, found) in some),
+            EMPHASIS[word],
+            reach=tuple((found.low, found.high, at, at) for at, (_, found) in some),
+        )
+        for word in dict.fromkeys(line.word for line, _ in lines)
+        if (some := [(at, pair) for at, pair in enumerate(lines, 1) if pair[0].word == word])
+    ]
+    said = f"{change.before} runs before JPO's first change, {change.after} after; 90% intervals. The dashed line: as before."
+    return Plot("After against before", said, "change", "", tuple(marks), rows=rows, moments=((1.0, ""),))
 
 
 def before(line: BeforeAfter) -> Cell:

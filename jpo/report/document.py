@@ -139,12 +139,24 @@ class Verbatim:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Points of one kind in a chart, (x, y) each, and what the reader is told of their kind."""
+    """Points of one kind in a chart, (x, y) each, and what the reader is told of their kind.
+
+    Attributes:
+        hue: from 1 on, where kinds are neither good nor bad, and many; 0: colours are those of the emphasis.
+        reach: by point how far its interval reaches: least and most x, least and most y.
+        texts: by point what is written next to it, where there is room; the first ones count most.
+        joined: by a line, with a band as wide as they reach around it; or by steps: to the right, then up or down. Points without
+            a name are drawn by these alone.
+    """
 
     name: str
     points: tuple[tuple[float, float], ...]
     emphasis: Emphasis = ""
     hollow: bool = False
+    hue: int = 0
+    reach: tuple[tuple[float, float, float, float], ...] = ()
+    texts: tuple[str, ...] = ()
+    joined: Literal["", "line", "steps"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +168,8 @@ class Plot:
         key: what its lines and rings mean, in a sentence for those who see them; empty: nothing to explain.
         x, y: names of the quantities of its axes.
         x_label, y_label: what people read at the axes; empty: the names of the quantities.
-        stairs: points joined by steps: to the right, then up or down. Marks without a name are drawn by them alone.
+        level: a value of y that others are compared with: a dashed line.
+        rows: where the vertical axis has no quantity, what is written above its 1, 2, 3 ..., from below.
         moments: where on the x axis something changed, and what, for those who point at the line.
     """
 
@@ -167,7 +180,8 @@ class Plot:
     marks: tuple[Marks, ...]
     x_label: str = ""
     y_label: str = ""
-    stairs: tuple[tuple[float, float], ...] = ()
+    level: float | None = None
+    rows: tuple[str, ...] = ()
     moments: tuple[tuple[float, str], ...] = ()
     key: str = ""
 

@@ -1,4 +1,4 @@
-"""Front: the trade-offs that were measured, what is predicted, and how much that would add."""
+"""Front: the trade-offs that were measured, what is predicted, and how much that would add; as tables and as a picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict
 from jpo.optimizer.pareto.front import Front, Point, Unshown, difference, gain, measured_volume
 from jpo.records import USD, Currency, texts_of
 from jpo.report import headline
-from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Section, Span, Table
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Marks, Plot, Row, Section, Span, Table
 from jpo.wording import names, numbers
 
 MOST_DOMINATED = 12
@@ -24,6 +24,13 @@ PUBLISHED = {
 }
 """Keys of `left_out` since they were first published; programs may look them up. So they may quantities."""
 PUBLISHED_NAMES = {"duration_seconds": "time", "cpu_utilisation": "CPU busy", "gpu_utilisation": "GPU busy"}
+KINDS: dict[str, Emphasis] = {
+    "measured, dominated": "dim",
+    "predicted, dominated": "dim",
+    "measured, on the front": "",
+    "predicted, on the front": "warning",
+}
+"""Of the points in a picture."""
 LEFT_OUT = {**PUBLISHED, "risky": "configurations with more than 20% failures"}
 """The same in words."""
 
@@ -140,6 +147,53 @@ def sentences(front: Front, parameters: Sequence[str]) -> list[str]:
         )
         lines.append(f"Not shown: {'; '.join(reasons)}.")
     return lines
+
+
+def charts(front: Front) -> list[Plot]:
+    """The first objective against each of the others."""
+    return [_chart(front, front.quantities[0], other) for other in front.quantities[1:]]
+
+
+def _chart(front: Front, x: str, y: str) -> Plot:
+    """Facts, predictions with their intervals, today's and the suggested values; the fronts where they are lines."""
+    known = [point for point in front.points if {x, y} <= set(point.values)]
+    kinds: dict[str, list[Point]] = {kind: [] for kind in KINDS}
+    for point in known:
+        on_front = point.on_front if point.runs else point.on_expected_front  # facts are held against facts
+        kinds[f"{'measured' if point.runs else 'predicted'}, {'on the front' if on_front else 'dominated'}"].append(point)
+    expected = [point for point in known if point.on_expected_front]
+    lines: list[tuple[Emphasis, list[Point]]] = [("", kinds["measured, on the front"])]
+    if any(not point.runs for point in expected):
+        lines.append(("warning", expected))
+    if len(front.objectives) > 2 or front.maximised(x) or front.maximised(y):
+        lines = []  # the front is no line
+
+    def places(some: Sequence[Point]) -> tuple[tuple[float, float], ...]:
+        return tuple((point.values[x], point.values[y]) for point in some)
+
+    def reach(point: Point) -> tuple[float, float, float, float]:
+        return point.bounds[x].low, point.bounds[x].high, point.bounds[y].low, point.bounds[y].high
+
+    def text(point: Point, kind: str) -> str:
+        told = (point.marked or "front" in kind) and "today" not in point.marks
+        return difference(point.parameters, front.today) if told else ""
+
+    rings = ((name, places([one for one in known if name in one.marks])) for name in ("today", "suggested"))
+    marks = (
+        *(Marks(name, at, "strong" if name == "today" else "warning", hollow=True) for name, at in rings),
+        *(Marks("", places(some), emphasis, joined="steps") for emphasis, some in lines),
+        *(
+            Marks(
+                *(kind, places(kinds[kind]), emphasis),
+                reach=tuple(map(reach, kinds[kind])) if kind.startswith("predicted") else (),
+                texts=tuple(text(one, kind) for one in kinds[kind]),
+            )
+            for kind, emphasis in KINDS.items()
+        ),
+    )
+    x_label, y_label = (f"{names.heading(name)}{' (more is better)' if front.maximised(name) else ''}" for name in (x, y))
+    said = "Measured runs, and predictions with 90% intervals; next to a point what differs from today."
+    return Plot(f"{names.heading(y)} by {names.heading(x)}", said, x, y, marks, x_label, y_label)
 
 
 def as_json(front: Front) -> dict[str, object]:

@@ -129,9 +129,9 @@ def plot(
     from jpo.plugins.cluster.report.plots import plot as draw_schedule
     from jpo.plugins.cluster.story import evaluate as command
     from jpo.plugins.cluster.story.scenarios import named_rules
-    from jpo.report.plots.picture import can_plot
+    from jpo.report.forms.picture import can_plot
 
-    can_plot(picture)
+    can_plot(picture, by_matplotlib=True)
     _keepable([picture], sources)
     rules = named_rules(policies, backfill, resources or ("",))
     draw_schedule(command.one_schedule(sources, rules, range(seed, seed + 1), "jpo cluster plot"), picture)

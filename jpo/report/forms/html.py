@@ -53,7 +53,7 @@ def page() -> Template:
         "script": script,
         "few": FEW,
         "page_rows": PAGE_ROWS,
-        **{name: getattr(svg, name.upper()) for name in ("width", "height", "left", "right", "top", "bottom")},
+        **{name: getattr(svg, name.upper()) for name in ("width", "height")},
     }
     return environment.from_string(_file("page.html.jinja"))
 
@@ -63,7 +63,17 @@ def _style() -> str:
         f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in table.items())} }}"
         for table in (colours.LIGHT, colours.DARK, colours.PAPER)
     )
-    return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n@media print {{ {paper} }}\n{_file('page.css')}"
+    inks = " ".join(f".{'.'.join(name.split())} {{ {ink(one)} }}" for name, one in svg.INKS.items())
+    return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n@media print {{ {paper} }}\n{_file('page.css')}\n{inks}"
+
+
+def ink(one: svg.Ink) -> str:
+    """The style of paths of a class."""
+    colour = one.colour if one.colour.startswith("#") else f"var(--{one.colour})"
+    if one.fill:
+        return f"fill: {colour}; fill-opacity: {one.opacity:g}; stroke: none;"
+    dashes = f" stroke-dasharray: {one.dashes};" if one.dashes else " stroke-linecap: round;"
+    return f"stroke: {colour}; stroke-width: {one.width:g}; stroke-opacity: {one.opacity:g};{dashes}"
 
 
 def _file(name: str) -> str:

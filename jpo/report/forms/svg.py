@@ -1,4 +1,4 @@
-"""A chart as inline SVG: shapes with classes, which the page's style colours, and texts; no style of its own, no script.
+"""A chart as shapes with classes, which INKS colour, and texts: inline SVG of a page, or a picture (forms/picture.py).
 
 Who does not see it has its description. Thousands of points are one path: a dot is a line of no length with round ends.
 """
@@ -6,11 +6,13 @@ Who does not see it has its description. Thousands of points are one path: a dot
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from jpo.records import Currency
 from jpo.report.document import Marks, Plot
+from jpo.report.forms.colours import SEVERAL
 from jpo.wording import names, numbers
 
 WIDTH, HEIGHT = 520.0, 310.0
@@ -30,6 +32,8 @@ LABEL_ROWS, ROW, LETTER, LONGEST_LABEL = 4, 14.0, 7.2, 34
 """Above the plot, for what changed: rows and their height, the width of a letter, and the most letters."""
 CROSS = 3.5
 """Half of the width of a cross."""
+OFFSETS = ((7, -6), (7, 14), (-7, -6), (-7, 14), (14, 4), (-14, 4), (10, -20), (10, 28), (-10, -20), (-10, 28))
+"""Where a text may be next to its point, the best place first."""
 HOUR, DAY = 3600.0, 86400.0
 STEPS_OF_DURATIONS = (*(1, 2, 5, 10, 15, 30), *(60.0 * n for n in (1, 2, 5, 10, 15, 30)), *(HOUR * n for n in (1, 2, 3, 6, 12)))
 STEPS_OF_MOMENTS = (
@@ -49,10 +53,50 @@ class Scale:
     label: str = ""
 
 
+class Ink(NamedTuple):
+    """How a path is drawn: its colour, as forms/colours.py names it, width, dashes, opacity; `fill`: it is an area."""
+
+    colour: str
+    width: float = 1.0
+    dashes: str = ""
+    opacity: float = 1.0
+    fill: bool = False
+
+
+HUES = {f"hue{number}": colour for number, colour in enumerate(SEVERAL, 1)}
+INKS: Mapping[str, Ink] = {
+    "line": Ink("line"),
+    "level": Ink("dim", 1.0, "6 4"),
+    "moment": Ink("warning", 1.2, "3 3"),
+    "moment many": Ink("warning", 1.2, "3 3", 0.15),
+    **{
+        f"{kind} {name}".rstrip(): Ink(colour, width, "", opacity, kind == "band")
+        for kind, width, opacity in (("joined", 1.6, 1.0), ("band", 0.0, 0.25), ("bar", 2.0, 0.45), ("dots", 7.0, 1.0))
+        for name, colour in {"": "accent", **{name: name for name in ("good", "bad", "warning", "dim")}, **HUES}.items()
+    },
+    "dots bad": Ink("bad", 2.0),
+    "ring warning": Ink("warning", 14.0),
+    "ring strong": Ink("text", 14.0),
+    "hole": Ink("back", 10.0),
+    "hole dim": Ink("back", 4.0),
+}
+"""By the classes of a path."""
+
+
+class Shape(NamedTuple):
+    """A path with what is said where one points at it; or, without a path, a text that begins, ends or stands at a place."""
+
+    kind: str
+    path: str = ""
+    text: str = ""
+    x: float = 0.0
+    y: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What the template writes down: paths by class, lines with what is said where one points at them, texts by place; labels of
-    lines, which begin or (" end") end at a place, their baselines, and the room `above` for them."""
+    """Paths by class, lines with what is said where one points at them, texts by place; labels of lines and points, which begin
+    or (" end") end at a place, their baselines, and the room `above` for them."""
 
     x: Scale
     y: Scale
@@ -63,20 +107,49 @@ class Drawing:
 
     @property
     def above(self) -> float:
-        return max((ROW - y for *_, y, _ in self.labels), default=0.0)
+        return max((ROW - y for *_, y, _ in self.labels if y < TOP), default=0.0)
+
+    def shapes(self) -> Iterator[Shape]:
+        """All of it, from the back to the front."""
+        right = self.width - RIGHT
+        for value, text in self.y.ticks:
+            at = self.y.place(value)
+            yield Shape("line", f"M{LEFT:g} {at:.1f}H{right:g}")
+            yield Shape("y", "", text, LEFT - 6, at)
+        for value, text in self.x.ticks:
+            at = self.x.place(value)
+            yield Shape("line", f"M{at:.1f} {HEIGHT - BOTTOM:g}v4")
+            yield Shape("x", "", text, at, HEIGHT - BOTTOM + 17)
+        yield Shape("x name", "", self.x.label, (LEFT + right) / 2, HEIGHT - 10)
+        yield Shape("name", "", self.y.label, 0, 13)
+        yield from (Shape(kind, path, said) for kind, path, said in self.lines)
+        yield from (Shape(f"label{end}", "", text, at, y) for at, end, y, text in self.labels)
+        yield from (sign for marks, path in self.dots for sign in signs(marks, path))
 
     @property
-    def legend(self) -> Sequence[tuple[Marks, str]]:
+    def legend(self) -> Sequence[tuple[str, Sequence[Shape]]]:
         """Each kind of points with its sign in the middle of 12 x 12."""
-        return [(marks, _sign(marks, 6.0, 6.0)) for marks, _ in self.dots]
+        return [(marks.name, [*signs(marks, _sign(marks, 6.0, 6.0))]) for marks, _ in self.dots]
+
+
+def signs(marks: Marks, path: str) -> Iterator[Shape]:
+    """Points of a kind; they are rings where they are hollow or of no weight."""
+    look = f"hue{marks.hue}" if marks.hue else marks.emphasis
+    yield Shape(f"{'ring' if marks.hollow else 'dots'} {look}".rstrip(), path)
+    if marks.hollow or marks.emphasis == "dim":
+        yield Shape(f"hole {'dim' if marks.emphasis == 'dim' else ''}".rstrip(), path)
 
 
 def drawing(chart: Plot, currency: Currency) -> Drawing:
     """The shapes of a chart, in units of WIDTH x HEIGHT; what changed in time has twice the width."""
-    points, times = chart.points, 2 if chart.moments else 1
+    points, times = chart.points, 2 if any(said for _, said in chart.moments) else 1
     width = times * WIDTH
     across, up = [x for x, _ in points], [y for _, y in points]
     across += [at for at, _ in chart.moments]
+    for marks in chart.marks:
+        across += [x for reach in marks.reach for x in reach[:2] if chart.rows]
+        up += [y for reach in marks.reach for y in reach[2:] if marks.joined]
+    up += [] if chart.level is None else [chart.level]
     x = _scale(chart.x, across, (LEFT, width - RIGHT), times * TICKS_X, currency)
     x = replace(x, label=_label(chart.x_label, chart.x, currency))
     y = _scale(chart.y, up, (HEIGHT - BOTTOM, TOP), TICKS_Y, currency)
@@ -86,13 +159,69 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     labelled = _labelled(places, width)
     tops = {line: y - ROW + 4 for line, *_, y, _ in labelled}
     lines = [(kind, f"M{line:.1f} {tops.get(line, TOP):g}V{HEIGHT - BOTTOM:g}", said) for line, said in places]
-    if len(chart.stairs) > 1:  # a value that holds until the next one, or the border of what the points dominate
-        (first_x, first_y), *rest = sorted(chart.stairs, key=lambda point: point[0])
-        path = "".join(f"H{x.place(a):.1f}V{y.place(b):.1f}" for a, b in rest)
-        lines.append(("stairs", f"M{x.place(first_x):.1f} {y.place(first_y):.1f}{path}", ""))
+    if chart.level is not None:
+        lines.append(("level", f"M{LEFT:g} {y.place(chart.level):.1f}H{width - RIGHT:g}", ""))
+    lines += [line for marks in chart.marks for line in _joined(marks, x, y, width)]
+    if chart.rows:
+        y = replace(y, ticks=())
+        labelled = [(0.0, LEFT, " dim", y.place(row) - 9, text) for row, text in enumerate(chart.rows, 1)]
+    labelled += _beside(chart.marks, x, y, width)
     named = [marks for marks in chart.marks if marks.points and marks.name]
     dots = [(marks, "".join(_sign(marks, x.place(a), y.place(b)) for a, b in marks.points)) for marks in named]
     return Drawing(x, y, width, dots, lines, [(at, end, y, text) for _, at, end, y, text in labelled])
+
+
+def _joined(marks: Marks, x: Scale, y: Scale, width: float) -> Iterator[tuple[str, str, str]]:
+    """A line through points, a band around it, or bars; what reaches beyond the axes is cut off there."""
+
+    def across(value: float) -> str:
+        return f"{min(max(x.place(value), LEFT), width - RIGHT):.1f}"
+
+    def up(value: float) -> str:
+        return f"{min(max(y.place(value), TOP), HEIGHT - BOTTOM):.1f}"
+
+    look = f" hue{marks.hue}" if marks.hue else f" {marks.emphasis}".rstrip()
+    places = sorted(marks.points, key=lambda point: point[0])
+    if marks.joined == "line" and marks.reach:
+        edge = [(a, high) for (a, _), (*_, high) in zip(marks.points, marks.reach, strict=True)]
+        edge += [(a, low) for (a, _), (*_, low, _) in zip(marks.points[::-1], marks.reach[::-1], strict=True)]
+        yield f"band{look}", f"M{'L'.join(f'{across(a)} {up(b)}' for a, b in edge)}Z", ""
+    elif marks.reach:
+        bars = (
+            f"M{across(left)} {up(b)}H{across(right)}M{across(a)} {up(low)}V{up(high)}"
+            for (a, b), (left, right, low, high) in zip(marks.points, marks.reach, strict=True)
+        )
+        yield f"bar{look}", "".join(bars), ""
+    if marks.joined and len(places) > 1:  # in steps: a value that holds until the next one, or the border of what they dominate
+        steps = (f"L{across(a)} {up(b)}" if marks.joined == "line" else f"H{across(a)}V{up(b)}" for a, b in places[1:])
+        yield f"joined{look}", f"M{across(places[0][0])} {up(places[0][1])}{''.join(steps)}", ""
+
+
+def _beside(kinds: Sequence[Marks], x: Scale, y: Scale, width: float) -> list[tuple[float, float, str, float, str]]:
+    """Texts next to their points, where they meet neither a point nor a text before them."""
+    places = [(marks, [(x.place(a), y.place(b)) for a, b in marks.points]) for marks in kinds if marks.name]
+    taken = [(a - 5, b - 5, a + 5, b + 5) for _, some in places for a, b in some]
+    labels = []
+    for marks, some in places:
+        for (a, b), text in zip(some, marks.texts, strict=False):
+            for right, down in OFFSETS if text else ():
+                left = a + right if right > 0 else a + right - LETTER * len(text)
+                box = (left, b + down - 10, left + LETTER * len(text), b + down + 3)
+                inside = left >= LEFT and box[2] <= width and box[1] >= TOP - ROW and box[3] <= HEIGHT - BOTTOM
+                if inside and not any(map(box_meets(box), taken)):
+                    taken.append(box)
+                    labels.append((a, a + right, " dim" if right > 0 else " dim end", b + down, text))
+                    break
+    return labels
+
+
+Box = tuple[float, float, float, float]
+
+
+def box_meets(box: Box) -> Callable[[Box], bool]:
+    """Whether another box (left, top, right, bottom) lies on this one."""
+    left, top, right, bottom = box
+    return lambda other: left < other[2] and other[0] < right and top < other[3] and other[1] < bottom
 
 
 def _labelled(moments: Sequence[tuple[float, str]], width: float) -> list[tuple[float, float, str, float, str]]:
@@ -181,7 +310,7 @@ def _step(quantity: str, span: float, most: int, currency: Currency) -> float:
     unit = DAY if steps and span > DAY else _unit(quantity, currency)
     rough = span / unit / most
     power = 10.0 ** math.floor(math.log10(rough))
-    return unit * next(power * base for base in (1, 2, 2.5, 5, 10) if power * base >= rough)
+    return unit * next(power * base for base in ((1, 2, 2.5, 5, 10) if quantity else (1, 2, 5, 10)) if power * base >= rough)
 
 
 def _unit(quantity: str, currency: Currency) -> float:
@@ -192,7 +321,9 @@ def _unit(quantity: str, currency: Currency) -> float:
 
 def _text(quantity: str, value: float, step: float, currency: Currency) -> str:
     """A number at an axis; of a moment the day, or without the year the time, by how far they are apart."""
-    text = numbers.written(quantity, value, currency)
-    if names.quantity(quantity).form == "moment":
+    text, form = numbers.written(quantity, value, currency), names.quantity(quantity).form
+    if form == "moment":
         return text[:10] if step >= DAY else text[5:]
-    return "0" if value == 0 else text.partition(" ")[0] if _unit_apart(quantity) else text
+    if value == 0 and form != "change":
+        return "0"
+    return text.partition(" ")[0] if _unit_apart(quantity) else text

@@ -1,28 +1,16 @@
-"""Picture: what every plot needs to be drawn and kept."""
+"""Pictures of plugins that matplotlib draws itself: dressed like the charts of a page."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.report.forms.colours import LIGHT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-FORMS = (".png", ".svg")
-
-
-def can_plot(file: Path) -> None:
-    """Find out before a long simulation that the picture could not be drawn or kept."""
-    if file.suffix.lower() not in FORMS:
-        raise UsageError("--plot", f"{file} is neither .png nor .svg", "name e.g. --plot fleet.png", code="JPO-E712")
-    if find_spec("matplotlib") is None:
-        raise UsageError("--plot", "needs matplotlib, which is not installed", 'pip install "jpo[simulate]"', code="JPO-E713")
 
 
 def dress(axes: Axes) -> None:

@@ -1,0 +1,189 @@
+"""Charts as a picture: SVG, or PNG where matplotlib is installed, which draws the same shapes. Equal charts give equal bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+from jpo.errors import UsageError
+from jpo.files import whole
+from jpo.records import USD, Currency
+from jpo.report.document import Plot
+from jpo.report.forms.colours import LIGHT
+from jpo.report.forms.svg import HEIGHT, INKS, LETTER, WIDTH, Drawing, Ink, Shape, drawing
+from jpo.wording.printable import printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FORMS = (".png", ".svg")
+LINE, EDGE = 20.0, 16.0
+"""Height of a line of text, and the margin."""
+PIXEL = 0.72
+"""Of an SVG, in points of matplotlib: 100 of them are an inch."""
+BEGINS = {"x": "middle", "y": "end"}
+"""Where a text is at its place, by its class; others begin there, or end ("label end")."""
+SIDES = {"start": "left", "middle": "center", "end": "right"}
+STEP = re.compile(r"([MmLlHhVvZ])([^MmLlHhVvZ]*)")
+
+
+class Placed(NamedTuple):
+    """A shape, moved to the right and down."""
+
+    right: float
+    down: float
+    shape: Shape
+
+
+def can_plot(file: Path, *, by_matplotlib: bool = False) -> None:
+    """Find out before a long simulation that the picture could not be drawn or kept; `by_matplotlib`: in either form."""
+    if file.suffix.lower() not in FORMS:
+        raise UsageError("--plot", f"{file} is neither .png nor .svg", "name e.g. --plot fleet.png", code="JPO-E712")
+    if (by_matplotlib or file.suffix.lower() == ".png") and find_spec("matplotlib") is None:
+        what, remedy = ("", "") if by_matplotlib else ("a .png ", "name an .svg, or ")
+        finding = f"{what}needs matplotlib, which is not installed"
+        raise UsageError("--plot", finding, f'{remedy}pip install "jpo[simulate]"', code="JPO-E713")
+
+
+def save(charts: Sequence[Plot], file: Path, title: str, currency: Currency = USD) -> None:
+    """Write charts below each other, under a title. Raises UsageError: JPO-E307, the file cannot be written."""
+    drawn = [(chart, drawing(chart, currency)) for chart in charts if chart.points]
+    width = max([WIDTH, *(one.width for _, one in drawn)]) + 2 * EDGE
+    shapes = list(_laid_out(drawn, title, width))
+    height = shapes[-1].down + EDGE
+    with whole(file, remedy="name another --plot") as new:
+        if file.suffix.lower() == ".svg":
+            new.write(_svg(shapes, width, height).encode())
+        else:
+            _png(shapes, width, height, new)
+
+
+def _laid_out(drawn: Sequence[tuple[Plot, Drawing]], title: str, width: float) -> Iterator[Placed]:
+    """Title, and of each chart its own, shapes, legend and sentences, one below the other; the last one is the end."""
+    down = EDGE
+    for line in _lines(title, width):
+        yield Placed(EDGE, down := down + LINE, Shape("title", "", line))
+    if not drawn:
+        yield Placed(EDGE, down := down + LINE, Shape("key", "", "nothing is known yet"))
+    for chart, one in drawn:
+        yield Placed(EDGE, down := down + LINE, Shape("name", "", printable(chart.title)))
+        down += one.above + LINE / 2
+        yield from (Placed(EDGE, down, shape) for shape in one.shapes())
+        down += HEIGHT + LINE / 2
+        right = EDGE
+        for name, signs in one.legend:
+            if right + LETTER * len(name) + 2 * LINE > width:
+                right, down = EDGE, down + LINE
+            yield from (Placed(right, down - 10, sign) for sign in signs)
+            yield Placed(right + LINE, down, Shape("name", "", printable(name)))
+            right += LETTER * len(name) + 2 * LINE
+        for line in _lines(f"{chart.description} {chart.key}".strip(), width):
+            yield Placed(EDGE, down := down + LINE, Shape("key", "", line))
+        down += LINE
+    yield Placed(0.0, down, Shape("end"))
+
+
+def _lines(text: str, width: float) -> Sequence[str]:
+    from textwrap import wrap
+
+    return wrap(printable(text), int((width - 2 * EDGE) / LETTER * 1.05))
+
+
+def _look(shape: Shape) -> tuple[str, str]:
+    """The colour of a text, and where it is at its place: its start, middle or end."""
+    first, *more = shape.kind.split()
+    of_change = shape.kind in ("label", "label end")
+    colour = "text" if first in ("title", "name") or "name" in more else "warning" if of_change else "dim"
+    return LIGHT[colour], "end" if "end" in more else BEGINS.get(first, "start")
+
+
+def _colour(ink: Ink) -> str:
+    return LIGHT.get(ink.colour, ink.colour)
+
+
+def _svg(shapes: Sequence[Placed], width: float, height: float) -> str:
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
+    lines = [f'{head} font-family="sans-serif" font-size="12">', f'<rect width="100%" height="100%" fill="{LIGHT["back"]}"/>']
+    for right, down, shape in shapes:
+        if shape.path:
+            ink = INKS[shape.kind]
+            line = f'stroke="{_colour(ink)}" stroke-width="{ink.width:g}" stroke-opacity="{ink.opacity:g}" fill="none"'
+            look = f'fill="{_colour(ink)}" fill-opacity="{ink.opacity:g}"' if ink.fill else line
+            ends = f'stroke-dasharray="{ink.dashes}"' if ink.dashes else 'stroke-linecap="round"'
+            said = f"<title>{escape(printable(shape.text))}</title>" if shape.text else ""
+            lines.append(f'<path transform="translate({right:g} {down:g})" {look} {ends} d="{shape.path}">{said}</path>')
+        elif shape.text:
+            colour, anchor = _look(shape)
+            at = f'x="{right + shape.x:.1f}" y="{down + shape.y + (4 if shape.kind == "y" else 0):.1f}"'
+            weight = ' font-weight="bold"' if shape.kind == "title" else ""
+            text = escape(printable(shape.text))
+            lines.append(f'<text {at} text-anchor="{anchor}" fill="{colour}"{weight}>{text}</text>')
+    return "\n".join([*lines, "</svg>\n"])
+
+
+def _png(shapes: Sequence[Placed], width: float, height: float, file: BinaryIO) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width / 100, height / 100), dpi=200)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, width), ylim=(height, 0))
+    axes.set_axis_off()
+    for order, (right, down, shape) in enumerate(shapes):
+        if shape.path:
+            _ink(axes, shape, right, down, order)
+        elif shape.text:
+            colour, anchor = _look(shape)
+            place: dict[str, Any] = {
+                "ha": {"start": "left", "middle": "center", "end": "right"}[anchor],
+                "va": "baseline",
+                "zorder": order,
+            }
+            weight = "bold" if shape.kind == "title" else "normal"
+            x, y = right + shape.x, down + shape.y + (4 if shape.kind == "y" else 0)
+            axes.text(x, y, shape.text, color=colour, fontsize=12 * PIXEL, weight=weight, parse_math=False, **place)
+    figure.savefig(file, format="png")
+
+
+def _ink(axes: Axes, shape: Shape, right: float, down: float, order: int) -> None:
+    """A path in its ink; lines of no length are dots."""
+    ink = INKS[shape.kind]
+    dots = []
+    look: dict[str, Any] = {"color": _colour(ink), "alpha": ink.opacity, "zorder": order}
+    for points in _strokes(shape.path):
+        places = [(right + x, down + y) for x, y in points]
+        if ink.fill:
+            axes.fill(*zip(*places, strict=True), linewidth=0, **look)
+        elif len(set(places)) == 1:
+            dots.append(places[0])
+        else:
+            dashes = tuple(float(one) / ink.width for one in ink.dashes.split())
+            axes.plot(*zip(*places, strict=True), linewidth=ink.width * PIXEL, linestyle=(0, dashes) if dashes else "-", **look)
+    if dots:
+        axes.plot(*zip(*dots, strict=True), "o", markersize=ink.width * PIXEL, markeredgewidth=0, **look)
+
+
+def _strokes(path: str) -> Iterator[list[tuple[float, float]]]:
+    """The lines of a path, each by its points: of what forms/svg.py writes."""
+    x = y = 0.0
+    points: list[tuple[float, float]] = []
+    for command, numbers in STEP.findall(path):
+        values = [float(number) for number in re.findall(r"-?[\d.]+", numbers)]
+        relative = command.islower()
+        if command in "Mm" and points:
+            yield points
+            points = []
+        if command in "Hh":
+            x = x * relative + values[0]
+        elif command in "Vv":
+            y = y * relative + values[0]
+        while command in "MmLl" and values:
+            x, y, *values = (x * relative + values[0], y * relative + values[1], *values[2:])
+            points.append((x, y))
+        if command in "HhVv":
+            points.append((x, y))
+    if points:
+        yield points
