@@ -1,1 +1,1 @@
-"""Results as pictures, drawn by matplotlib where it is installed."""
+"""Pictures of plugins that matplotlib draws itself."""

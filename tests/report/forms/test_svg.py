@@ -62,7 +62,7 @@ def test_values_far_apart_are_on_a_logarithmic_axis() -> None:
 )
 def test_no_points_break_it(points: tuple[tuple[float, float], ...]) -> None:
     for x, y in (("moment", "duration_seconds"), ("duration_seconds", "cost_usd"), ("f1", "gpu_utilisation")):
-        drawn = svg.drawing(chart(points, x=x, y=y, moments=((0.0, "a"), (1.7e9, "b")), stairs=points), USD)
+        drawn = svg.drawing(chart(points, x=x, y=y, moments=((0.0, "a"), (1.7e9, "b"))), USD)
         paths = [path for _, path, *_ in (*drawn.dots, *drawn.lines)]
         assert all(math.isfinite(number) for path in paths for number in numbers_in(path))
         assert not re.search("nan|inf|e", "".join(paths))
@@ -91,9 +91,10 @@ def test_of_changes_without_room_the_newest_are_labelled_and_all_are_said_to_who
 
 
 def test_a_front_is_the_border_of_what_its_points_dominate() -> None:
-    drawn = svg.drawing(chart(((1.0, 9.0), (2.0, 3.0)), x="duration_seconds", y="cost_usd", stairs=((2.0, 3.0), (1.0, 9.0))), USD)
+    points = ((2.0, 3.0), (1.0, 9.0))
+    drawn = svg.drawing(Plot("t", "d", "duration_seconds", "cost_usd", (Marks("front", points, joined="steps"),)), USD)
     ((kind, path, _),) = drawn.lines
-    assert kind == "stairs"
+    assert kind == "joined"
     assert re.fullmatch(r"M[\d.]+ [\d.]+H[\d.]+V[\d.]+", path)
 
 
@@ -114,7 +115,7 @@ def test_what_is_bad_is_a_cross_and_not_only_red() -> None:
     marks = tuple(Marks(name, ((1.0, 2.0),), emphasis) for name, emphasis in (("well", "good"), ("not well", "bad")))
     drawn = svg.drawing(Plot("t", "d", "moment", "duration_seconds", marks), USD)
     assert [path.count("l") for _, path in drawn.dots] == [0, 2]
-    assert [path for _, path in drawn.legend] == ["M6.0 6.0h0", "M2.5 2.5l7 7m0-7l-7 7"]
+    assert [signs[0].path for _, signs in drawn.legend] == ["M6.0 6.0h0", "M2.5 2.5l7 7m0-7l-7 7"]
 
 
 @pytest.mark.parametrize("days", [0.002, 0.05, 0.3, 1, 2, 3, 5, 8, 13, 20, 45, 60, 100, 300, 700])
