@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -28,7 +26,6 @@ PIXEL = 0.72
 BEGINS = {"x": "middle", "y": "end"}
 """Where a text is at its place, by its class; others begin there, or end ("label end")."""
 SIDES = {"start": "left", "middle": "center", "end": "right"}
-STEP = re.compile(r"([MmLlHhVvZ])([^MmLlHhVvZ]*)")
 
 
 class Placed(NamedTuple):
@@ -66,23 +63,23 @@ def _laid_out(drawn: Sequence[tuple[Plot, Drawing]], title: str, width: float) -
     """Title, and of each chart its own, shapes, legend and sentences, one below the other; the last one is the end."""
     down = EDGE
     for line in _lines(title, width):
-        yield Placed(EDGE, down := down + LINE, Shape("title", "", line))
+        yield Placed(EDGE, down := down + LINE, Shape("title", (), line))
     if not drawn:
-        yield Placed(EDGE, down := down + LINE, Shape("key", "", "nothing is known yet"))
+        yield Placed(EDGE, down := down + LINE, Shape("key", (), "nothing is known yet"))
     for chart, one in drawn:
-        yield Placed(EDGE, down := down + LINE, Shape("name", "", printable(chart.title)))
+        yield Placed(EDGE, down := down + LINE, Shape("name", (), printable(chart.title)))
         down += one.above + LINE / 2
-        yield from (Placed(EDGE, down, shape) for shape in one.shapes())
+        yield from (Placed(EDGE, down + 4 * (shape.kind == "y"), shape) for shape in one.shapes())
         down += HEIGHT + LINE / 2
         right = EDGE
         for name, signs in one.legend:
             if right + LETTER * len(name) + 2 * LINE > width:
                 right, down = EDGE, down + LINE
             yield from (Placed(right, down - 10, sign) for sign in signs)
-            yield Placed(right + LINE, down, Shape("name", "", printable(name)))
+            yield Placed(right + LINE, down, Shape("name", (), printable(name)))
             right += LETTER * len(name) + 2 * LINE
         for line in _lines(f"{chart.description} {chart.key}".strip(), width):
-            yield Placed(EDGE, down := down + LINE, Shape("key", "", line))
+            yield Placed(EDGE, down := down + LINE, Shape("key", (), line))
         down += LINE
     yield Placed(0.0, down, Shape("end"))
 
@@ -106,23 +103,9 @@ def _colour(ink: Ink) -> str:
 
 
 def _svg(shapes: Sequence[Placed], width: float, height: float) -> str:
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
-    lines = [f'{head} font-family="sans-serif" font-size="12">', f'<rect width="100%" height="100%" fill="{LIGHT["back"]}"/>']
-    for right, down, shape in shapes:
-        if shape.path:
-            ink = INKS[shape.kind]
-            line = f'stroke="{_colour(ink)}" stroke-width="{ink.width:g}" stroke-opacity="{ink.opacity:g}" fill="none"'
-            look = f'fill="{_colour(ink)}" fill-opacity="{ink.opacity:g}"' if ink.fill else line
-            ends = f'stroke-dasharray="{ink.dashes}"' if ink.dashes else 'stroke-linecap="round"'
-            said = f"<title>{escape(printable(shape.text))}</title>" if shape.text else ""
-            lines.append(f'<path transform="translate({right:g} {down:g})" {look} {ends} d="{shape.path}">{said}</path>')
-        elif shape.text:
-            colour, anchor = _look(shape)
-            at = f'x="{right + shape.x:.1f}" y="{down + shape.y + (4 if shape.kind == "y" else 0):.1f}"'
-            weight = ' font-weight="bold"' if shape.kind == "title" else ""
-            text = escape(printable(shape.text))
-            lines.append(f'<text {at} text-anchor="{anchor}" fill="{colour}"{weight}>{text}</text>')
-    return "\n".join([*lines, "</svg>\n"])
+    from jpo.report.forms.html import template
+
+    return template("picture.svg.jinja").render(shapes=shapes, width=width, height=height, colours=LIGHT) + "\n"
 
 
 def _png(shapes: Sequence[Placed], width: float, height: float, file: BinaryIO) -> None:
@@ -133,7 +116,7 @@ def _png(shapes: Sequence[Placed], width: float, height: float, file: BinaryIO) 
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()
     for order, (right, down, shape) in enumerate(shapes):
-        if shape.path:
+        if shape.strokes:
             _ink(axes, shape, right, down, order)
         elif shape.text:
             colour, anchor = _look(shape)
@@ -143,47 +126,24 @@ def _png(shapes: Sequence[Placed], width: float, height: float, file: BinaryIO) 
                 "zorder": order,
             }
             weight = "bold" if shape.kind == "title" else "normal"
-            x, y = right + shape.x, down + shape.y + (4 if shape.kind == "y" else 0)
+            x, y = right + shape.x, down + shape.y
             axes.text(x, y, shape.text, color=colour, fontsize=12 * PIXEL, weight=weight, parse_math=False, **place)
     figure.savefig(file, format="png")
 
 
 def _ink(axes: Axes, shape: Shape, right: float, down: float, order: int) -> None:
-    """A path in its ink; lines of no length are dots."""
+    """Strokes in their ink."""
     ink = INKS[shape.kind]
     dots = []
     look: dict[str, Any] = {"color": _colour(ink), "alpha": ink.opacity, "zorder": order}
-    for points in _strokes(shape.path):
+    for points in shape.strokes:
         places = [(right + x, down + y) for x, y in points]
         if ink.fill:
             axes.fill(*zip(*places, strict=True), linewidth=0, **look)
-        elif len(set(places)) == 1:
+        elif len(places) == 1:
             dots.append(places[0])
         else:
             dashes = tuple(float(one) / ink.width for one in ink.dashes.split())
             axes.plot(*zip(*places, strict=True), linewidth=ink.width * PIXEL, linestyle=(0, dashes) if dashes else "-", **look)
     if dots:
         axes.plot(*zip(*dots, strict=True), "o", markersize=ink.width * PIXEL, markeredgewidth=0, **look)
-
-
-def _strokes(path: str) -> Iterator[list[tuple[float, float]]]:
-    """The lines of a path, each by its points: of what forms/svg.py writes."""
-    x = y = 0.0
-    points: list[tuple[float, float]] = []
-    for command, numbers in STEP.findall(path):
-        values = [float(number) for number in re.findall(r"-?[\d.]+", numbers)]
-        relative = command.islower()
-        if command in "Mm" and points:
-            yield points
-            points = []
-        if command in "Hh":
-            x = x * relative + values[0]
-        elif command in "Vv":
-            y = y * relative + values[0]
-        while command in "MmLl" and values:
-            x, y, *values = (x * relative + values[0], y * relative + values[1], *values[2:])
-            points.append((x, y))
-        if command in "HhVv":
-            points.append((x, y))
-    if points:
-        yield points

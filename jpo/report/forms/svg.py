@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from jpo.records import Currency
@@ -83,11 +84,15 @@ INKS: Mapping[str, Ink] = {
 """By the classes of a path."""
 
 
+Strokes = Sequence[Sequence[tuple[float, float]]]
+"""Lines, each by its points; of one point it is a dot."""
+
+
 class Shape(NamedTuple):
-    """A path with what is said where one points at it; or, without a path, a text that begins, ends or stands at a place."""
+    """Strokes with what is said where one points at them; or, without any, a text that begins, ends or stands at a place."""
 
     kind: str
-    path: str = ""
+    strokes: Strokes = ()
     text: str = ""
     x: float = 0.0
     y: float = 0.0
@@ -101,8 +106,8 @@ class Drawing:
     x: Scale
     y: Scale
     width: float
-    dots: Sequence[tuple[Marks, str]]
-    lines: Sequence[tuple[str, str, str]]
+    dots: Sequence[tuple[Marks, Strokes]]
+    lines: Sequence[tuple[str, Strokes, str]]
     labels: Sequence[tuple[float, str, float, str]] = ()
 
     @property
@@ -114,17 +119,17 @@ class Drawing:
         right = self.width - RIGHT
         for value, text in self.y.ticks:
             at = self.y.place(value)
-            yield Shape("line", f"M{LEFT:g} {at:.1f}H{right:g}")
-            yield Shape("y", "", text, LEFT - 6, at)
+            yield Shape("line", [[(LEFT, at), (right, at)]])
+            yield Shape("y", (), text, LEFT - 6, at)
         for value, text in self.x.ticks:
             at = self.x.place(value)
-            yield Shape("line", f"M{at:.1f} {HEIGHT - BOTTOM:g}v4")
-            yield Shape("x", "", text, at, HEIGHT - BOTTOM + 17)
-        yield Shape("x name", "", self.x.label, (LEFT + right) / 2, HEIGHT - 10)
-        yield Shape("name", "", self.y.label, 0, 13)
-        yield from (Shape(kind, path, said) for kind, path, said in self.lines)
-        yield from (Shape(f"label{end}", "", text, at, y) for at, end, y, text in self.labels)
-        yield from (sign for marks, path in self.dots for sign in signs(marks, path))
+            yield Shape("line", [[(at, HEIGHT - BOTTOM), (at, HEIGHT - BOTTOM + 4)]])
+            yield Shape("x", (), text, at, HEIGHT - BOTTOM + 17)
+        yield Shape("x name", (), self.x.label, (LEFT + right) / 2, HEIGHT - 10)
+        yield Shape("name", (), self.y.label, 0, 13)
+        yield from (Shape(*line) for line in self.lines)
+        yield from (Shape(f"label{end}", (), text, at, y) for at, end, y, text in self.labels)
+        yield from (sign for marks, strokes in self.dots for sign in signs(marks, strokes))
 
     @property
     def legend(self) -> Sequence[tuple[str, Sequence[Shape]]]:
@@ -132,12 +137,12 @@ class Drawing:
         return [(marks.name, [*signs(marks, _sign(marks, 6.0, 6.0))]) for marks, _ in self.dots]
 
 
-def signs(marks: Marks, path: str) -> Iterator[Shape]:
+def signs(marks: Marks, strokes: Strokes) -> Iterator[Shape]:
     """Points of a kind; they are rings where they are hollow or of no weight."""
     look = f"hue{marks.hue}" if marks.hue else marks.emphasis
-    yield Shape(f"{'ring' if marks.hollow else 'dots'} {look}".rstrip(), path)
+    yield Shape(f"{'ring' if marks.hollow else 'dots'} {look}".rstrip(), strokes)
     if marks.hollow or marks.emphasis == "dim":
-        yield Shape(f"hole {'dim' if marks.emphasis == 'dim' else ''}".rstrip(), path)
+        yield Shape(f"hole {'dim' if marks.emphasis == 'dim' else ''}".rstrip(), strokes)
 
 
 def drawing(chart: Plot, currency: Currency) -> Drawing:
@@ -158,43 +163,39 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     places = [(x.place(at), said) for at, said in chart.moments]
     labelled = _labelled(places, width)
     tops = {line: y - ROW + 4 for line, *_, y, _ in labelled}
-    lines = [(kind, f"M{line:.1f} {tops.get(line, TOP):g}V{HEIGHT - BOTTOM:g}", said) for line, said in places]
+    lines: list[tuple[str, Strokes, str]] = [
+        (kind, [[(line, tops.get(line, TOP)), (line, HEIGHT - BOTTOM)]], said) for line, said in places
+    ]
     if chart.level is not None:
-        lines.append(("level", f"M{LEFT:g} {y.place(chart.level):.1f}H{width - RIGHT:g}", ""))
+        lines.append(("level", [[(LEFT, y.place(chart.level)), (width - RIGHT, y.place(chart.level))]], ""))
     lines += [line for marks in chart.marks for line in _joined(marks, x, y, width)]
     if chart.rows:
         y = replace(y, ticks=())
         labelled = [(0.0, LEFT, " dim", y.place(row) - 9, text) for row, text in enumerate(chart.rows, 1)]
     labelled += _beside(chart.marks, x, y, width)
     named = [marks for marks in chart.marks if marks.points and marks.name]
-    dots = [(marks, "".join(_sign(marks, x.place(a), y.place(b)) for a, b in marks.points)) for marks in named]
+    dots = [(marks, [one for a, b in marks.points for one in _sign(marks, x.place(a), y.place(b))]) for marks in named]
     return Drawing(x, y, width, dots, lines, [(at, end, y, text) for _, at, end, y, text in labelled])
 
 
-def _joined(marks: Marks, x: Scale, y: Scale, width: float) -> Iterator[tuple[str, str, str]]:
+def _joined(marks: Marks, x: Scale, y: Scale, width: float) -> Iterator[tuple[str, Strokes, str]]:
     """A line through points, a band around it, or bars; what reaches beyond the axes is cut off there."""
 
-    def across(value: float) -> str:
-        return f"{min(max(x.place(value), LEFT), width - RIGHT):.1f}"
-
-    def up(value: float) -> str:
-        return f"{min(max(y.place(value), TOP), HEIGHT - BOTTOM):.1f}"
+    def at(a: float, b: float) -> tuple[float, float]:
+        return min(max(x.place(a), LEFT), width - RIGHT), min(max(y.place(b), TOP), HEIGHT - BOTTOM)
 
     look = f" hue{marks.hue}" if marks.hue else f" {marks.emphasis}".rstrip()
-    places = sorted(marks.points, key=lambda point: point[0])
-    if marks.joined == "line" and marks.reach:
-        edge = [(a, high) for (a, _), (*_, high) in zip(marks.points, marks.reach, strict=True)]
-        edge += [(a, low) for (a, _), (*_, low, _) in zip(marks.points[::-1], marks.reach[::-1], strict=True)]
-        yield f"band{look}", f"M{'L'.join(f'{across(a)} {up(b)}' for a, b in edge)}Z", ""
-    elif marks.reach:
-        bars = (
-            f"M{across(left)} {up(b)}H{across(right)}M{across(a)} {up(low)}V{up(high)}"
-            for (a, b), (left, right, low, high) in zip(marks.points, marks.reach, strict=True)
-        )
-        yield f"bar{look}", "".join(bars), ""
-    if marks.joined and len(places) > 1:  # in steps: a value that holds until the next one, or the border of what they dominate
-        steps = (f"L{across(a)} {up(b)}" if marks.joined == "line" else f"H{across(a)}V{up(b)}" for a, b in places[1:])
-        yield f"joined{look}", f"M{across(places[0][0])} {up(places[0][1])}{''.join(steps)}", ""
+    reach, points = list(zip(marks.points, marks.reach, strict=False)), sorted(marks.points, key=lambda point: point[0])
+    if reach and marks.joined == "line":
+        upper, lower = ([at(a, ends[edge]) for (a, _), ends in reach] for edge in (3, 2))
+        yield f"band{look}", [upper + lower[::-1]], ""
+    elif reach:
+        bars = ([[at(left, b), at(right, b)], [at(a, low), at(a, high)]] for (a, b), (left, right, low, high) in reach)
+        yield f"bar{look}", [bar for both in bars for bar in both], ""
+    if marks.joined and len(points) > 1:  # in steps: a value that holds until the next one, or the border of what they dominate
+        corners = [(end, b) for (_, b), (end, _) in pairwise(points)] if marks.joined == "steps" else points[1:]
+        line = [place for corner, point in zip(corners, points[1:], strict=True) for place in (corner, point)]
+        yield f"joined{look}", [[at(*place) for place in (points[0], *line)]], ""
 
 
 def _beside(kinds: Sequence[Marks], x: Scale, y: Scale, width: float) -> list[tuple[float, float, str, float, str]]:
@@ -245,9 +246,15 @@ def _meet(one: tuple[int, float, float, float], other: tuple[int, float, float, 
     return left < its_right and its_left < right if row == above else left - 3 <= line <= right + 3
 
 
-def _sign(marks: Marks, x: float, y: float) -> str:
+def _sign(marks: Marks, x: float, y: float) -> Strokes:
     """A dot; a cross where something is bad: who sees no colours sees that."""
-    return f"M{x - CROSS:.1f} {y - CROSS:.1f}l7 7m0-7l-7 7" if marks.emphasis == "bad" else f"M{x:.1f} {y:.1f}h0"
+    cross = [[(x - CROSS, y - CROSS), (x + CROSS, y + CROSS)], [(x + CROSS, y - CROSS), (x - CROSS, y + CROSS)]]
+    return cross if marks.emphasis == "bad" else [[(x, y)]]
+
+
+def path(strokes: Strokes) -> str:
+    """As SVG has it; a dot is a line of no length with round ends."""
+    return "".join(f"M{'L'.join(f'{x:.1f} {y:.1f}' for x, y in points)}{'' if points[1:] else 'h0'}" for points in strokes)
 
 
 def _label(said: str, quantity: str, currency: Currency) -> str:
