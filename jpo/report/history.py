@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from jpo.records import PARAMETERS, Outcome, in_order, plain, plain_values, uncoded
 from jpo.report import headline
 from jpo.report.before_after import changes, sac_in_words, taught, trials_in_words
-from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table, estimate
+from jpo.report.document import Block, Column, Document, Items, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
 
@@ -227,21 +227,25 @@ def kind_of(made: Suggestion, before: int) -> str:
     return f"{made.decision.kind}{f' {before + 1} times' if before else ''}"
 
 
-def ledger_blocks(ledger: Ledger) -> Iterator[Block]:
-    """How right the forecasts were; nothing before the first one could be compared."""
+def accuracy(track: Iterable[TrackRecord], coverage: Mapping[str, Interval]) -> Table:
+    """How the last forecasts turned out."""
     columns = (
         *(Column("last forecasts"), Column("runs", "figure"), Column("off by (median)", "figure", "share")),
         *(Column("inside", "figure"), Column("in the long run (90% interval)", quantity="share")),
     )
-    rows = [
+    rows = (
         (
-            *(names.heading(past.quantity), past.forecasts, Cell(past.median_error, "share")),
-            *(past.inside, estimate(ledger.coverage[past.quantity])),
+            *(names.heading(past.quantity), past.forecasts, past.median_error, past.inside),
+            estimate(coverage.get(past.quantity)),
         )
-        for past in ledger.track
-        if past.quantity in names.objectives([past.quantity])
-    ]
-    yield Table(columns, tuple(rows), name="ledger")
+        for past in track
+    )
+    return Table(columns, tuple(rows), "ledger")
+
+
+def ledger_blocks(ledger: Ledger) -> Iterator[Block]:
+    """How right the forecasts were; nothing before the first one could be compared."""
+    yield accuracy((past for past in ledger.track if past.quantity in names.objectives([past.quantity])), ledger.coverage)
     if ledger.track and ledger.failed:
         yield f"{ledger.failed} of {ledger.followed} runs that followed a suggestion did not end well."
     if ledger.track and ledger.widened:
