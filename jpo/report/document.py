@@ -146,7 +146,7 @@ class Marks:
         reach: by point how far its interval reaches: least and most x, least and most y.
         texts: by point what is written next to it, where there is room; the first ones count most.
         joined: by a line, with a band as wide as they reach around it; or by steps: to the right, then up or down. Points without
-            a name are drawn by these alone.
+            a name are drawn by these alone; "boxes" are what is reached alone.
     """
 
     name: str
@@ -156,7 +156,7 @@ class Marks:
     hue: int = 0
     reach: tuple[tuple[float, float, float, float], ...] = ()
     texts: tuple[str, ...] = ()
-    joined: Literal["", "line", "steps"] = ""
+    joined: Literal["", "line", "steps", "boxes"] = ""
 
 
 @dataclass(frozen=True, slots=True)

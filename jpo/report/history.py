@@ -201,6 +201,7 @@ def against(compared: Compared | None) -> str:
 
 
 def _suggestions(suggestions: Sequence[Suggestion], history: History) -> Table:
+    """One row per suggestion; those in turn that kept the values are one, since nothing happened."""
     columns = (
         *(Column("suggestion", "key"), Column("kind"), Column("changes", "prose")),
         *(Column("expected duration", quantity="duration_seconds"), Column("trial", "prose")),
@@ -211,15 +212,10 @@ def _suggestions(suggestions: Sequence[Suggestion], history: History) -> Table:
             *(made.suggestion_id, kind_of(made, len(some)), changes(made), estimate(made.next.duration_seconds)),
             *(taught(made, history.spent.get(made.suggestion_id)), made.decision.decided_by, made.created_at),
         )
-        for *some, made in in_turn(suggestions)
+        for *some, made in (list(some) for _, some in groupby(suggestions, lambda made: not made.changes or made.suggestion_id))
     )
     all_with = "" if history.limited else f"--limit {len(suggestions)}"
     return Table(columns, tuple(rows), "suggestions", all_with=all_with)
-
-
-def in_turn(suggestions: Iterable[Suggestion]) -> Iterator[list[Suggestion]]:
-    """Each suggestion by itself, but together those in turn that kept the values: nothing happened."""
-    return (list(some) for _, some in groupby(suggestions, lambda made: not made.changes or made.suggestion_id))
 
 
 def kind_of(made: Suggestion, before: int) -> str:

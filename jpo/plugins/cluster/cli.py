@@ -131,7 +131,7 @@ def plot(
     from jpo.plugins.cluster.story.scenarios import named_rules
     from jpo.report.forms.picture import can_plot
 
-    can_plot(picture, by_matplotlib=True)
+    can_plot(picture)
     _keepable([picture], sources)
     rules = named_rules(policies, backfill, resources or ("",))
     draw_schedule(command.one_schedule(sources, rules, range(seed, seed + 1), "jpo cluster plot"), picture)

@@ -52,7 +52,6 @@ def template(name: str) -> Template:
         "path": svg.path,
         "policy": lambda interactive: own if interactive else "default-src 'none'; style-src 'unsafe-inline'",
         "style": style,
-        "inks": inks(colours.LIGHT),
         "script": script,
         "few": FEW,
         "page_rows": PAGE_ROWS,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.records import USD, Currency
 from jpo.report.document import Plot
-from jpo.report.forms.colours import LIGHT
-from jpo.report.forms.svg import HEIGHT, INKS, LETTER, WIDTH, Drawing, Ink, Shape, drawing
+from jpo.report.forms.colours import LIGHT, SEVERAL
+from jpo.report.forms.svg import HEIGHT, INKS, LETTER, WIDTH, Drawing, Shape, drawing
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:
@@ -28,60 +28,56 @@ BEGINS = {"x": "middle", "y": "end"}
 SIDES = {"start": "left", "middle": "center", "end": "right"}
 
 
-class Placed(NamedTuple):
-    """A shape, moved to the right and down."""
-
-    right: float
-    down: float
-    shape: Shape
+Placed: TypeAlias = "tuple[float, float, Shape]"
+"""A shape, moved to the right and down."""
 
 
-def can_plot(file: Path, *, by_matplotlib: bool = False) -> None:
-    """Find out before a long simulation that the picture could not be drawn or kept; `by_matplotlib`: in either form."""
+def can_plot(file: Path) -> None:
+    """Find out before a long simulation that the picture could not be drawn or kept."""
     if file.suffix.lower() not in FORMS:
         raise UsageError("--plot", f"{file} is neither .png nor .svg", "name e.g. --plot fleet.png", code="JPO-E712")
-    if (by_matplotlib or file.suffix.lower() == ".png") and find_spec("matplotlib") is None:
-        what, remedy = ("", "") if by_matplotlib else ("a .png ", "name an .svg, or ")
-        finding = f"{what}needs matplotlib, which is not installed"
-        raise UsageError("--plot", finding, f'{remedy}pip install "jpo[simulate]"', code="JPO-E713")
+    if file.suffix.lower() == ".png" and find_spec("matplotlib") is None:
+        remedy = 'name an .svg, or pip install "jpo[simulate]"'
+        raise UsageError("--plot", "a .png needs matplotlib, which is not installed", remedy, code="JPO-E713")
 
 
-def save(charts: Sequence[Plot], file: Path, title: str, currency: Currency = USD) -> None:
-    """Write charts below each other, under a title. Raises UsageError: JPO-E307, the file cannot be written."""
+def save(charts: Sequence[Plot], file: Path, title: str, currency: Currency = USD, hues: Sequence[str] = ()) -> None:
+    """Write charts below each other, under a title; `hues`: in place of SEVERAL. Raises UsageError: JPO-E307, no such place."""
     drawn = [(chart, drawing(chart, currency)) for chart in charts if chart.points]
     width = max([WIDTH, *(one.width for _, one in drawn)]) + 2 * EDGE
+    named = {**LIGHT, **dict(zip(SEVERAL, hues, strict=False))}
     shapes = list(_laid_out(drawn, title, width))
-    height = shapes[-1].down + EDGE
+    height = shapes[-1][1] + EDGE
     with whole(file, remedy="name another --plot") as new:
         if file.suffix.lower() == ".svg":
-            new.write(_svg(shapes, width, height).encode())
+            new.write(_svg(shapes, width, height, named).encode())
         else:
-            _png(shapes, width, height, new)
+            _png(shapes, width, height, named, new)
 
 
 def _laid_out(drawn: Sequence[tuple[Plot, Drawing]], title: str, width: float) -> Iterator[Placed]:
     """Title, and of each chart its own, shapes, legend and sentences, one below the other; the last one is the end."""
     down = EDGE
     for line in _lines(title, width):
-        yield Placed(EDGE, down := down + LINE, Shape("title", (), line))
+        yield (EDGE, down := down + LINE, Shape("title", (), line))
     if not drawn:
-        yield Placed(EDGE, down := down + LINE, Shape("key", (), "nothing is known yet"))
+        yield (EDGE, down := down + LINE, Shape("key", (), "nothing is known yet"))
     for chart, one in drawn:
-        yield Placed(EDGE, down := down + LINE, Shape("name", (), printable(chart.title)))
+        yield (EDGE, down := down + LINE, Shape("name", (), printable(chart.title)))
         down += one.above + LINE / 2
-        yield from (Placed(EDGE, down + 4 * (shape.kind == "y"), shape) for shape in one.shapes())
+        yield from ((EDGE, down + 4 * (shape.kind == "y"), shape) for shape in one.shapes())
         down += HEIGHT + LINE / 2
         right = EDGE
         for name, signs in one.legend:
             if right + LETTER * len(name) + 2 * LINE > width:
                 right, down = EDGE, down + LINE
-            yield from (Placed(right, down - 10, sign) for sign in signs)
-            yield Placed(right + LINE, down, Shape("name", (), printable(name)))
+            yield from ((right, down - 10, sign) for sign in signs)
+            yield (right + LINE, down, Shape("name", (), printable(name)))
             right += LETTER * len(name) + 2 * LINE
         for line in _lines(f"{chart.description} {chart.key}".strip(), width):
-            yield Placed(EDGE, down := down + LINE, Shape("key", (), line))
+            yield (EDGE, down := down + LINE, Shape("key", (), line))
         down += LINE
-    yield Placed(0.0, down, Shape("end"))
+    yield (0.0, down, Shape("end"))
 
 
 def _lines(text: str, width: float) -> Sequence[str]:
@@ -98,17 +94,13 @@ def _look(shape: Shape) -> tuple[str, str]:
     return LIGHT[colour], "end" if "end" in more else BEGINS.get(first, "start")
 
 
-def _colour(ink: Ink) -> str:
-    return LIGHT.get(ink.colour, ink.colour)
+def _svg(shapes: Sequence[Placed], width: float, height: float, named: Mapping[str, str]) -> str:
+    from jpo.report.forms.html import inks, template
+
+    return template("picture.svg.jinja").render(shapes=shapes, width=width, height=height, colours=named, inks=inks(named)) + "\n"
 
 
-def _svg(shapes: Sequence[Placed], width: float, height: float) -> str:
-    from jpo.report.forms.html import template
-
-    return template("picture.svg.jinja").render(shapes=shapes, width=width, height=height, colours=LIGHT) + "\n"
-
-
-def _png(shapes: Sequence[Placed], width: float, height: float, file: BinaryIO) -> None:
+def _png(shapes: Sequence[Placed], width: float, height: float, named: Mapping[str, str], file: BinaryIO) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width / 100, height / 100), dpi=200)
@@ -117,7 +109,7 @@ def _png(shapes: Sequence[Placed], width: float, height: float, file: BinaryIO) 
     axes.set_axis_off()
     for order, (right, down, shape) in enumerate(shapes):
         if shape.strokes:
-            _ink(axes, shape, right, down, order)
+            _ink(axes, shape, right, down, named, order)
         elif shape.text:
             colour, anchor = _look(shape)
             place: dict[str, Any] = {
@@ -131,11 +123,11 @@ def _png(shapes: Sequence[Placed], width: float, height: float, file: BinaryIO) 
     figure.savefig(file, format="png")
 
 
-def _ink(axes: Axes, shape: Shape, right: float, down: float, order: int) -> None:
+def _ink(axes: Axes, shape: Shape, right: float, down: float, named: Mapping[str, str], order: int) -> None:
     """Strokes in their ink."""
     ink = INKS[shape.kind]
     dots = []
-    look: dict[str, Any] = {"color": _colour(ink), "alpha": ink.opacity, "zorder": order}
+    look: dict[str, Any] = {"color": named.get(ink.colour, ink.colour), "alpha": ink.opacity, "zorder": order}
     for points in shape.strokes:
         places = [(right + x, down + y) for x, y in points]
         if ink.fill:

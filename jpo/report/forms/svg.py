@@ -129,7 +129,7 @@ class Drawing:
         yield Shape("name", (), self.y.label, 0, 13)
         yield from (Shape(*line) for line in self.lines)
         yield from (Shape(f"label{end}", (), text, at, y) for at, end, y, text in self.labels)
-        yield from (sign for marks, strokes in self.dots for sign in signs(marks, strokes))
+        yield from (sign for marks, strokes in self.dots if marks.joined != "boxes" for sign in signs(marks, strokes))
 
     @property
     def legend(self) -> Sequence[tuple[str, Sequence[Shape]]]:
@@ -153,6 +153,7 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     across += [at for at, _ in chart.moments]
     for marks in chart.marks:
         across += [x for reach in marks.reach for x in reach[:2] if chart.rows]
+        across += [x for reach in marks.reach for x in reach[:2] if marks.joined == "boxes"]
         up += [y for reach in marks.reach for y in reach[2:] if marks.joined]
     up += [] if chart.level is None else [chart.level]
     x = _scale(chart.x, across, (LEFT, width - RIGHT), times * TICKS_X, currency)
@@ -174,7 +175,10 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
         labelled = [(0.0, LEFT, " dim", y.place(row) - 9, text) for row, text in enumerate(chart.rows, 1)]
     labelled += _beside(chart.marks, x, y, width)
     named = [marks for marks in chart.marks if marks.points and marks.name]
-    dots = [(marks, [one for a, b in marks.points for one in _sign(marks, x.place(a), y.place(b))]) for marks in named]
+    dots = [
+        (marks, [one for a, b in marks.points if marks.joined != "boxes" for one in _sign(marks, x.place(a), y.place(b))])
+        for marks in named
+    ]
     return Drawing(x, y, width, dots, lines, [(at, end, y, text) for _, at, end, y, text in labelled])
 
 
@@ -189,10 +193,13 @@ def _joined(marks: Marks, x: Scale, y: Scale, width: float) -> Iterator[tuple[st
     if reach and marks.joined == "line":
         upper, lower = ([at(a, ends[edge]) for (a, _), ends in reach] for edge in (3, 2))
         yield f"band{look}", [upper + lower[::-1]], ""
+    elif marks.joined == "boxes":
+        boxes = [[at(left, low), at(left, high), at(right, high), at(right, low)] for _, (left, right, low, high) in reach]
+        yield f"band{look}", boxes, ""
     elif reach:
         bars = ([[at(left, b), at(right, b)], [at(a, low), at(a, high)]] for (a, b), (left, right, low, high) in reach)
         yield f"bar{look}", [bar for both in bars for bar in both], ""
-    if marks.joined and len(points) > 1:  # in steps: a value that holds until the next one, or the border of what they dominate
+    if marks.joined in ("line", "steps") and len(points) > 1:  # steps: what holds until the next point, or a border
         corners = [(end, b) for (_, b), (end, _) in pairwise(points)] if marks.joined == "steps" else points[1:]
         line = [place for corner, point in zip(corners, points[1:], strict=True) for place in (corner, point)]
         yield f"joined{look}", [[at(*place) for place in (points[0], *line)]], ""
@@ -209,20 +216,16 @@ def _beside(kinds: Sequence[Marks], x: Scale, y: Scale, width: float) -> list[tu
                 left = a + right if right > 0 else a + right - LETTER * len(text)
                 box = (left, b + down - 10, left + LETTER * len(text), b + down + 3)
                 inside = left >= LEFT and box[2] <= width and box[1] >= TOP - ROW and box[3] <= HEIGHT - BOTTOM
-                if inside and not any(map(box_meets(box), taken)):
+                if inside and not any(meet(box, other) for other in taken):
                     taken.append(box)
                     labels.append((a, a + right, " dim" if right > 0 else " dim end", b + down, text))
                     break
     return labels
 
 
-Box = tuple[float, float, float, float]
-
-
-def box_meets(box: Box) -> Callable[[Box], bool]:
-    """Whether another box (left, top, right, bottom) lies on this one."""
-    left, top, right, bottom = box
-    return lambda other: left < other[2] and other[0] < right and top < other[3] and other[1] < bottom
+def meet(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether two boxes (left, top, right, bottom) lie on each other."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _labelled(moments: Sequence[tuple[float, str]], width: float) -> list[tuple[float, float, str, float, str]]:

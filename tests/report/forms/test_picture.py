@@ -40,9 +40,8 @@ def test_a_picture_that_could_not_be_drawn_is_refused(monkeypatch: pytest.Monkey
         can_plot(Path("fleet.pdf"))
     monkeypatch.setattr("jpo.report.forms.picture.find_spec", lambda name: None)
     can_plot(Path("fleet.SVG"))
-    for file, by_matplotlib in (("fleet.png", False), ("fleet.svg", True)):
-        with pytest.raises(UsageError, match="needs matplotlib"):
-            can_plot(Path(file), by_matplotlib=by_matplotlib)
+    with pytest.raises(UsageError, match="needs matplotlib"):
+        can_plot(Path("fleet.png"))
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
@@ -100,7 +99,7 @@ def test_texts_next_to_points_meet_neither_points_nor_texts() -> None:
         left = at - svg.LETTER * len(text) if end.endswith("end") else at
         boxes.append((left, y - 10, left + svg.LETTER * len(text), y + 3))
     assert len(boxes) >= 4
-    assert not any(svg.box_meets(one)(other) for one, other in combinations(boxes, 2))
+    assert not any(svg.meet(one, other) for one, other in combinations(boxes, 2))
     places = [(found.x.place(x), found.y.place(y)) for marks in chart.marks if marks.name for x, y in marks.points]
     assert not any(left < x < right and top < y < bottom for left, top, right, bottom in boxes for x, y in places)
 

@@ -1,1 +1,0 @@
-"""Pictures of plugins that matplotlib draws itself."""
