@@ -144,7 +144,7 @@ class Marks:
     Attributes:
         hue: from 1 on, where kinds are neither good nor bad, and many; 0: colours are those of the emphasis.
         reach: by point how far its interval reaches: least and most x, least and most y.
-        texts: by point what is written next to it, where there is room; the first ones count most.
+        texts: by point what is written next to it, where there is room.
         joined: by a line, with a band as wide as they reach around it; or by steps: to the right, then up or down. Points without
             a name are drawn by these alone; "boxes" are what is reached alone.
     """

@@ -30,7 +30,6 @@ KINDS: dict[str, Emphasis] = {
     "measured, on the front": "",
     "predicted, on the front": "warning",
 }
-"""Of the points in a picture."""
 LEFT_OUT = {**PUBLISHED, "risky": "configurations with more than 20% failures"}
 """The same in words."""
 

@@ -1,10 +1,8 @@
 """The history: runs and suggestions on record, and the ledger of the last forecasts, workload by workload.
 
-A further column stands in _runs and _run (people), run_document (JSON), HEAD and row_of, or DECISION and decision_of (CSV;
-docs/runs.md); what no Run has is a field of PastRun, filled in commands/history.py. The page's table of runs has columns of its
-own (`_runs` in plugins/page/report/sections.py). The documents are also those of `jpo explain` and
-plugins/page/report/published.py. The CSV columns are also those of `jpo lab logs --extended` and of the page's
-performance_metrics.csv.
+A further column stands in _runs and _run (people; the page has its own), run_document (JSON), HEAD and row_of, or DECISION and
+decision_of (CSV; docs/runs.md); what no Run has is a field of PastRun, filled in commands/history.py. `jpo explain`, the page and
+`jpo lab logs --extended` have these documents and columns, too.
 """
 
 from __future__ import annotations
@@ -229,14 +227,11 @@ def accuracy(track: Iterable[TrackRecord], coverage: Mapping[str, Interval]) -> 
         *(Column("last forecasts"), Column("runs", "figure"), Column("off by (median)", "figure", "share")),
         *(Column("inside", "figure"), Column("in the long run (90% interval)", quantity="share")),
     )
-    rows = (
-        (
-            *(names.heading(past.quantity), past.forecasts, past.median_error, past.inside),
-            estimate(coverage.get(past.quantity)),
-        )
-        for past in track
+    rows = tuple(
+        (names.heading(one.quantity), one.forecasts, one.median_error, one.inside, estimate(coverage.get(one.quantity)))
+        for one in track
     )
-    return Table(columns, tuple(rows), "ledger")
+    return Table(columns, rows, "ledger")
 
 
 def ledger_blocks(ledger: Ledger) -> Iterator[Block]:

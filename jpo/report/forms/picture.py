@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from jpo.errors import UsageError
@@ -23,9 +24,6 @@ LINE, EDGE = 20.0, 16.0
 """Height of a line of text, and the margin."""
 PIXEL = 0.72
 """Of an SVG, in points of matplotlib: 100 of them are an inch."""
-BEGINS = {"x": "middle", "y": "end"}
-"""Where a text is at its place, by its class; others begin there, or end ("label end")."""
-SIDES = {"start": "left", "middle": "center", "end": "right"}
 
 
 Placed: TypeAlias = "tuple[float, float, Shape]"
@@ -81,17 +79,15 @@ def _laid_out(drawn: Sequence[tuple[Plot, Drawing]], title: str, width: float) -
 
 
 def _lines(text: str, width: float) -> Sequence[str]:
-    from textwrap import wrap
-
     return wrap(printable(text), int((width - 2 * EDGE) / LETTER * 1.05))
 
 
-def _look(shape: Shape) -> tuple[str, str]:
-    """The colour of a text, and where it is at its place: its start, middle or end."""
+def _manner(shape: Shape) -> tuple[str, str]:
+    """The colour of a text, and where it is at its place."""
     first, *more = shape.kind.split()
     of_change = shape.kind in ("label", "label end")
     colour = "text" if first in ("title", "name") or "name" in more else "warning" if of_change else "dim"
-    return LIGHT[colour], "end" if "end" in more else BEGINS.get(first, "start")
+    return LIGHT[colour], "right" if "end" in more or first == "y" else "center" if first == "x" else "left"
 
 
 def _svg(shapes: Sequence[Placed], width: float, height: float, named: Mapping[str, str]) -> str:
@@ -111,12 +107,8 @@ def _png(shapes: Sequence[Placed], width: float, height: float, named: Mapping[s
         if shape.strokes:
             _ink(axes, shape, right, down, named, order)
         elif shape.text:
-            colour, anchor = _look(shape)
-            place: dict[str, Any] = {
-                "ha": {"start": "left", "middle": "center", "end": "right"}[anchor],
-                "va": "baseline",
-                "zorder": order,
-            }
+            colour, anchor = _manner(shape)
+            place: dict[str, Any] = {"ha": anchor, "va": "baseline", "zorder": order}
             weight = "bold" if shape.kind == "title" else "normal"
             x, y = right + shape.x, down + shape.y
             axes.text(x, y, shape.text, color=colour, fontsize=12 * PIXEL, weight=weight, parse_math=False, **place)
@@ -127,15 +119,15 @@ def _ink(axes: Axes, shape: Shape, right: float, down: float, named: Mapping[str
     """Strokes in their ink."""
     ink = INKS[shape.kind]
     dots = []
-    look: dict[str, Any] = {"color": named.get(ink.colour, ink.colour), "alpha": ink.opacity, "zorder": order}
+    style: dict[str, Any] = {"color": named.get(ink.colour, ink.colour), "alpha": ink.opacity, "zorder": order}
     for points in shape.strokes:
         places = [(right + x, down + y) for x, y in points]
         if ink.fill:
-            axes.fill(*zip(*places, strict=True), linewidth=0, **look)
+            axes.fill(*zip(*places, strict=True), linewidth=0, **style)
         elif len(places) == 1:
             dots.append(places[0])
         else:
             dashes = tuple(float(one) / ink.width for one in ink.dashes.split())
-            axes.plot(*zip(*places, strict=True), linewidth=ink.width * PIXEL, linestyle=(0, dashes) if dashes else "-", **look)
+            axes.plot(*zip(*places, strict=True), linewidth=ink.width * PIXEL, linestyle=(0, dashes) if dashes else "-", **style)
     if dots:
-        axes.plot(*zip(*dots, strict=True), "o", markersize=ink.width * PIXEL, markeredgewidth=0, **look)
+        axes.plot(*zip(*dots, strict=True), "o", markersize=ink.width * PIXEL, markeredgewidth=0, **style)

@@ -139,8 +139,8 @@ class Drawing:
 
 def signs(marks: Marks, strokes: Strokes) -> Iterator[Shape]:
     """Points of a kind; they are rings where they are hollow or of no weight."""
-    look = f"hue{marks.hue}" if marks.hue else marks.emphasis
-    yield Shape(f"{'ring' if marks.hollow else 'dots'} {look}".rstrip(), strokes)
+    style = f"hue{marks.hue}" if marks.hue else marks.emphasis
+    yield Shape(f"{'ring' if marks.hollow else 'dots'} {style}".rstrip(), strokes)
     if marks.hollow or marks.emphasis == "dim":
         yield Shape(f"hole {'dim' if marks.emphasis == 'dim' else ''}".rstrip(), strokes)
 
@@ -188,21 +188,21 @@ def _joined(marks: Marks, x: Scale, y: Scale, width: float) -> Iterator[tuple[st
     def at(a: float, b: float) -> tuple[float, float]:
         return min(max(x.place(a), LEFT), width - RIGHT), min(max(y.place(b), TOP), HEIGHT - BOTTOM)
 
-    look = f" hue{marks.hue}" if marks.hue else f" {marks.emphasis}".rstrip()
+    style = f" hue{marks.hue}" if marks.hue else f" {marks.emphasis}".rstrip()
     reach, points = list(zip(marks.points, marks.reach, strict=False)), sorted(marks.points, key=lambda point: point[0])
     if reach and marks.joined == "line":
         upper, lower = ([at(a, ends[edge]) for (a, _), ends in reach] for edge in (3, 2))
-        yield f"band{look}", [upper + lower[::-1]], ""
+        yield f"band{style}", [upper + lower[::-1]], ""
     elif marks.joined == "boxes":
         boxes = [[at(left, low), at(left, high), at(right, high), at(right, low)] for _, (left, right, low, high) in reach]
-        yield f"band{look}", boxes, ""
+        yield f"band{style}", boxes, ""
     elif reach:
         bars = ([[at(left, b), at(right, b)], [at(a, low), at(a, high)]] for (a, b), (left, right, low, high) in reach)
-        yield f"bar{look}", [bar for both in bars for bar in both], ""
+        yield f"bar{style}", [bar for both in bars for bar in both], ""
     if marks.joined in ("line", "steps") and len(points) > 1:  # steps: what holds until the next point, or a border
         corners = [(end, b) for (_, b), (end, _) in pairwise(points)] if marks.joined == "steps" else points[1:]
         line = [place for corner, point in zip(corners, points[1:], strict=True) for place in (corner, point)]
-        yield f"joined{look}", [[at(*place) for place in (points[0], *line)]], ""
+        yield f"joined{style}", [[at(*place) for place in (points[0], *line)]], ""
 
 
 def _beside(kinds: Sequence[Marks], x: Scale, y: Scale, width: float) -> list[tuple[float, float, str, float, str]]:

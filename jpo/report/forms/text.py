@@ -154,10 +154,7 @@ class _Page:
 
 
 def laid_out(columns: Sequence[Column], texts: Sequence[Sequence[Text]], room: int) -> tuple[list[int], int]:
-    """The widths of as many columns as there is room for, and the blanks between them; `texts`: the headings, then the rows.
-
-    The first two are never left out: a table of one column says nothing. Where they have no room, all of their words wrap.
-    """
+    """The widths of as many columns as have room, and the blanks between them; the first two always, if need be wrapped."""
     for count in range(len(columns), min(2, len(columns)) - 1, -1):
         for gap in GAPS:
             if widths := fitting(columns[:count], texts, room - gap * (count - 1)):

@@ -11,8 +11,7 @@ from jpo.report.document import Marks, Plot
 from jpo.report.forms.colours import SEVERAL
 from jpo.report.forms.picture import save
 
-MOST_BARS = 20_000
-"""More cannot be told apart, and take minutes to draw."""
+MOST_BARS = 20_000  # more cannot be told apart
 SECONDS_PER_HOUR = 3600.0
 
 
