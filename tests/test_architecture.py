@@ -105,7 +105,7 @@ WRITING = re.compile(
 )
 MAY_WRITE_FILES = {
     "jpo/files/writer.py": "the one writer",
-    "jpo/report/plots/picture.py": "matplotlib draws into a file of the writer",
+    "jpo/report/forms/picture.py": "matplotlib draws into a file of the writer",
     "jpo/runlog.py": "runs in training jobs and imports nothing of JPO; appends to its own log",
     "jpo/history/sqlite.py": "an empty file with the right mode, before SQLite opens it",
     "jpo/__main__.py": "/dev/null in place of a closed stdout, and the log file of an internal error",
@@ -188,7 +188,7 @@ WRITTEN = {
     "jpo/commands/learn.py": "weights",
     "jpo/plugins/ci/start/new_files.py": "the files of `jpo init`, where none is",
     "jpo/project/tables/toml_writer.py": "jpo.toml: numbers and durations of JPO's own, read back before they are written",
-    "jpo/report/plots/picture.py": "pictures",
+    "jpo/report/forms/picture.py": "pictures",
     "jpo/__main__.py": "the log of a bug, released",
     "jpo/files/writer.py": "how a file is replaced whole, config.ini among them",
     "jpo/plugins/launch/ledger.py": "launch.json and adjustments.json, for JPO to read; a run's config.ini, byte for byte",

@@ -16,7 +16,7 @@ from jpo.errors import UsageError
 
 @click.command()
 @output_options("table", "text", "json", "csv", "markdown", "html")
-@click.option("--limit", type=click.IntRange(1), help="Newest N only.")
+@click.option("--limit", type=click.IntRange(1), help="The newest N; without it a terminal shows ten lines of each list.")
 @click.option("--compare", is_flag=True, help="Time, cost, utilisation and loss before JPO's first change and after it.")
 @click.option("--for", "by_option", type=FILE, metavar="CONFIG.INI", help="With --compare: the same as CONFIG.INI.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="With --compare: the ratios as a picture, .png or .svg.")

@@ -43,8 +43,7 @@ def pareto(
     """
     from jpo.commands.pareto import pareto as command
     from jpo.report import front as subject
-    from jpo.report.plots.front import plot
-    from jpo.report.plots.picture import can_plot
+    from jpo.report.forms.picture import can_plot, save
 
     settings = load_settings(given, toml, {})
     config = config_of(given, settings)
@@ -53,5 +52,5 @@ def pareto(
     writable([*output.files, *([picture] if picture else [])], config, settings)
     front = command(config, settings, objectives=objectives, reference=reference, seed=seed, now=time.time())
     if picture:
-        plot(front, picture)
+        save(subject.charts(front), picture, str(front.workload), front.currency)
     output.show(subject, front)

@@ -20,9 +20,8 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project_store, own_direction
 from jpo.project.workload import read_workload
 from jpo.records import FORECAST, Forecast, Identity, Run, RunStatus
-from jpo.report.before_after import PER_MODEL, WorkloadChange, WorkloadChanges
-from jpo.report.plots.before_after import plot
-from jpo.report.plots.picture import can_plot
+from jpo.report.before_after import PER_MODEL, WorkloadChange, WorkloadChanges, chart
+from jpo.report.forms.picture import can_plot, save
 
 MORE_IS_BETTER = {
     "gpu_utilisation": True,
@@ -62,7 +61,11 @@ def compare(path: Path | None, settings: LoadedSettings, *, picture: Path | None
         if len(identities) != 1:
             finding = f"{len(identities)} workloads are on record; a picture shows one"
             raise UsageError("--plot", finding, "name its config.ini", code="JPO-E851")
-        plot(result.workloads[0], picture)
+        shown = chart(result.workloads[0])
+        if not shown.points:
+            finding = f"too few runs of {identities[0]} before and after a change for any interval"
+            raise UsageError("--plot", finding, "run the job some more times, or leave --plot out", code="JPO-E852")
+        save([shown], picture, str(identities[0]))
     return result
 
 

@@ -40,7 +40,7 @@ def history(settings: LoadedSettings, config: Path | None = None, *, limit: int 
     identity, most = only_of(config, settings), None if all_rows or limit else MOST_ROWS
     with open_project_store(settings) as job:
         past = read(job.store, job.prices, limit, targets_of(settings), identity, most=most)
-        past = replace(past, unsettled=open_ends(job.store, content_now, identity))
+        past = replace(past, unsettled=open_ends(job.store, content_now, identity), limited=limit is not None)
     return replace(past, events=events_of(settings, {entry.recorded.run.run_id for entry in past.runs}))
 
 

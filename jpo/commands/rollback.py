@@ -165,7 +165,7 @@ def meaning(parameter: Parameter, text: str) -> float:
 
 def in_words(suggestion: Suggestion, runs: Sequence[Run]) -> str:
     """A change, what was expected of it, and the runs that followed it."""
-    changes = ", ".join(f"{change.key} {change.old_text} → {change.new_text}" for change in suggestion.changes)
+    changes = ", ".join(f"{change.key} {numbers.old_and_new(change)}" for change in suggestion.changes)
     now, then = suggestion.now.duration_seconds, suggestion.next.duration_seconds
     expected = f" expected {numbers.duration(then.mean)} instead of {numbers.duration(now.mean)}" if now and then else ""
     return f"{changes}:{expected or ' nothing was forecast'}; {', '.join(map(went, runs)) or 'no run has followed it'}"

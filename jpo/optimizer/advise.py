@@ -84,7 +84,7 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) 
     warned = interval_warnings(surrogate.calibration.interval_factor)
     undone, problem = None, None
     if chosen:
-        setting = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
+        setting = ", ".join(f"{name} = {numbers.plain(value)}" for name, value in chosen.items()) + " was set by hand"
         row = surrogate.row(*asked)
         kind: ChangeKind = "kept" if row == surrogate.candidates.current else "return" if surrogate.belief.runs[row] else "trial"
         decision = Decision(row, None, "user", (Note(SET_BY_HAND, setting), *warned), kind)

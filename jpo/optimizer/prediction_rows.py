@@ -15,6 +15,7 @@ from jpo.optimizer.prediction import Expected, Row
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import gpu_memory_gib_now
 from jpo.records import Note, Parameters, Run, same
+from jpo.wording import numbers
 
 DISAGREE = "history and trials disagree; what is narrower for today's values counts, or for a job with a target the history"
 ONE_SHARE = (
@@ -64,7 +65,7 @@ def warnings(rows: Sequence[Row], basis: RowBasis) -> Iterator[Note]:
     for name in dict.fromkeys(name for row in rows for name in row.parameters):
         values = {values[name] for values in seen if name in values}
         if len(values) == 1 and any(row.parameters[name] not in values for row in rows):
-            what = f"{name} was {values.pop():g} whenever it ran"
+            what = f"{name} was {numbers.plain(values.pop())} whenever it ran"
             yield Note("JPO-W824", f"{what}: what another value does is known from simulated jobs alone")
 
 

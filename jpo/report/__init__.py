@@ -2,7 +2,7 @@
 
     document.py      what every report for people is made of: Document, Section, Table, Cell
     forms/           text, Markdown, HTML, CSV of any document; JSON. Names and numbers: jpo/wording
-    plots/           pictures, drawn by matplotlib
+    plots/           what pictures need that plugins draw by matplotlib; all others are forms/picture.py
 
 One file per subject, each with `document(x)` and `as_json(x)`:
 

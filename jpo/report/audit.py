@@ -181,7 +181,10 @@ def _kind(data: Data) -> str:
 
 
 def _changes(data: Data) -> str:
-    return ", ".join(f"{change['key']} {change['old']} → {change['new']}" for change in data["changes"])
+    return ", ".join(
+        f"{change['key']} {numbers.as_in_reports(change['old'])} → {numbers.as_in_reports(change['new'])}"
+        for change in data["changes"]
+    )
 
 
 def _expected(data: Data) -> str:
@@ -206,7 +209,7 @@ def _kept(data: Data) -> str:
 def _refused(data: Data) -> str:
     now = data["current"]
     wanted = {name: value_of(value) for name, value in data["suggested"].items() if value != now[name]}
-    changes = [f"{name} {value_of(now[name]):g} → {value:g}" for name, value in wanted.items()]
+    changes = [f"{name} {numbers.plain(value_of(now[name]))} → {numbers.plain(value)}" for name, value in wanted.items()]
     return f"{', '.join(changes) or 'whatever could be suggested'}: {'; '.join(data['violations'])}"
 
 

@@ -1,4 +1,4 @@
-"""Before and after JPO, workload by workload: the tables, the published JSON and CSV."""
+"""Before and after JPO, workload by workload: the tables, a picture, the published JSON and CSV."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from jpo.optimizer.before_and_after import Spent, return_on_trials
 from jpo.records import OTHERWISE, USD, Currency, DecisionOnRecord, Identity, Note, Suggestion, codes_of
-from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Section, Span, Table
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Marks, Plot, Section, Span, Table
 from jpo.report.forms.csv import csv_line
 from jpo.wording import names, numbers
 
@@ -102,6 +102,28 @@ def _tables(change: WorkloadChange) -> Iterator[Block]:
         yield Note("", f"forecast: {said}; it is for one run, so its intervals are wide")
 
 
+def chart(change: WorkloadChange) -> Plot:
+    """The ratio of each quantity for which an interval is stated; 1 is as before. Without points where there is none."""
+    lines = [(line, line.change) for line in change.lines if line.change and line.kind == "ratio"][::-1]
+    rows = tuple(
+        f"{label(line)}{' (before: forecast)' if line.basis == 'forecast' else ''}: "
+        f"{numbers.expected('change', found, bounds=True)}, {line.word}"
+        for line, found in lines
+    )
+    marks = [
+        Marks(
+            word,
+            tuple((found.mean, float(at)) for at, (_, found) in some),
+            EMPHASIS[word],
+            reach=tuple((found.low, found.high, at, at) for at, (_, found) in some),
+        )
+        for word in dict.fromkeys(line.word for line, _ in lines)
+        if (some := [(at, pair) for at, pair in enumerate(lines, 1) if pair[0].word == word])
+    ]
+    said = f"{change.before} runs before JPO's first change, {change.after} after; 90% intervals. The dashed line: as before."
+    return Plot("After against before", said, "change", "", tuple(marks), rows=rows, moments=((1.0, ""),))
+
+
 def before(line: BeforeAfter) -> Cell:
     """What stands before, and that it was forecast where it was."""
     return Cell(line.before, line.quantity, prefix="forecast " if line.basis == "forecast" else "")
@@ -131,7 +153,7 @@ def ratio_or_difference(line: BeforeAfter | None) -> tuple[Cell | Inline, Inline
 
 def changes(made: Suggestion) -> str:
     """ "batch 64 → 128, rate 0.1 → 0.2"."""
-    return ", ".join(f"{names.short(one.parameter)} {one.old_text} → {one.new_text}" for one in made.changes)
+    return ", ".join(f"{names.short(one.parameter)} {numbers.old_and_new(one)}" for one in made.changes)
 
 
 def taught(made: Suggestion, spent: Spent | None) -> str:

@@ -71,14 +71,12 @@ class Column:
         heading: its name for people; may be empty, in a form for people.
         quantity: name of the quantity that its numbers are of; empty: they are plain, or cells have their own.
         key: its name in CSV where that is published, with the unit in it ("cost_usd"); empty: heading and unit.
-        optional: a narrow terminal may leave it out, since the reader finds it elsewhere too.
     """
 
     heading: str
     kind: Kind = "words"
     quantity: str = ""
     key: str = ""
-    optional: bool = False
 
 
 Row: TypeAlias = "tuple[Cell | float | bool | Inline | None, ...]"
@@ -87,11 +85,12 @@ Row: TypeAlias = "tuple[Cell | float | bool | Inline | None, ...]"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under columns; one without rows is not shown.
+    """Rows under columns, the most important first: a narrow terminal leaves out the last ones. One without rows is not shown.
 
     Attributes:
         name: what it is called where it has no caption.
         caption: what it shows, where no heading above says so.
+        all_with: of a long list, oldest first, how people see all of it: a terminal has the newest rows alone.
 
     Raises ValueError: a row is shorter or longer than the columns.
     """
@@ -100,6 +99,7 @@ class Table:
     rows: tuple[Row, ...]
     name: str = ""
     caption: str = ""
+    all_with: str = ""
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -139,12 +139,24 @@ class Verbatim:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Points of one kind in a chart, (x, y) each, and what the reader is told of their kind."""
+    """Points of one kind in a chart, (x, y) each, and what the reader is told of their kind.
+
+    Attributes:
+        hue: from 1 on, where kinds are neither good nor bad, and many; 0: colours are those of the emphasis.
+        reach: by point how far its interval reaches: least and most x, least and most y.
+        texts: by point what is written next to it, where there is room.
+        joined: by a line, with a band as wide as they reach around it; or by steps: to the right, then up or down. Points without
+            a name are drawn by these alone; "boxes" are what is reached alone.
+    """
 
     name: str
     points: tuple[tuple[float, float], ...]
     emphasis: Emphasis = ""
     hollow: bool = False
+    hue: int = 0
+    reach: tuple[tuple[float, float, float, float], ...] = ()
+    texts: tuple[str, ...] = ()
+    joined: Literal["", "line", "steps", "boxes"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +168,8 @@ class Plot:
         key: what its lines and rings mean, in a sentence for those who see them; empty: nothing to explain.
         x, y: names of the quantities of its axes.
         x_label, y_label: what people read at the axes; empty: the names of the quantities.
-        stairs: points joined by steps: to the right, then up or down. Marks without a name are drawn by them alone.
+        level: a value of y that others are compared with: a dashed line.
+        rows: where the vertical axis has no quantity, what is written above its 1, 2, 3 ..., from below.
         moments: where on the x axis something changed, and what, for those who point at the line.
     """
 
@@ -167,7 +180,8 @@ class Plot:
     marks: tuple[Marks, ...]
     x_label: str = ""
     y_label: str = ""
-    stairs: tuple[tuple[float, float], ...] = ()
+    level: float | None = None
+    rows: tuple[str, ...] = ()
     moments: tuple[tuple[float, str], ...] = ()
     key: str = ""
 

@@ -15,7 +15,7 @@ from jpo.report import headline
 from jpo.report import suggestion as report
 from jpo.report.answer import Report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
-from jpo.report.history import assumed_in, differing_and_shared, run_document
+from jpo.report.history import accuracy, assumed_in, differing_and_shared, run_document
 from jpo.wording import going_on, names, numbers
 
 BELIEF_RULE = "belief rule"
@@ -80,7 +80,7 @@ def sections(explained: Explanation) -> tuple[Section, ...]:
         Section("What would change the answer", (Items(suggestion.prospects.would_change),)),
         Section("Most informative runs", (runs(explained.evidence), assumed_in(explained.evidence))),
         Section("What the agent saw", (Table((Column("of its choice and of the workload"), Column("")), seen, "seen"),)),
-        Section("Forecast accuracy", (track_record(explained),)),
+        Section("Forecast accuracy", (accuracy(explained.report.track, explained.coverage),)),
     )
 
 
@@ -132,7 +132,7 @@ def who(suggestion: Suggestion) -> Iterator[str]:
 def limits(suggestion: Suggestion) -> Iterator[str]:
     """Which rule held which value, what of today's breaks one, and which runs did not count."""
     capped = (change for change in suggestion.changes if change.capped_by)
-    yield from (f"{change.key} = {change.new_text} is capped by {change.capped_by}" for change in capped)
+    yield from (f"{change.key} = {numbers.as_in_reports(change.new_text)} is capped by {change.capped_by}" for change in capped)
     yield from texts_of(suggestion.guard.notices)
     yield from (f"skipped {skipped.run_id}: {skipped.reason}" for skipped in suggestion.evidence.runs_skipped)
 
@@ -165,20 +165,6 @@ def runs(some: Sequence[Run]) -> Table:
 
 def _columns(quantities: Iterable[str]) -> tuple[Column, ...]:
     return tuple(Column(names.heading(name), quantity=name) for name in quantities)
-
-
-def track_record(explained: Explanation) -> Table:
-    """How the last forecasts of this workload turned out, as of today."""
-    rows: list[Row] = []
-    for past in explained.report.track:
-        true, name = explained.coverage.get(past.quantity), names.heading(past.quantity)
-        share = numbers.between("share", true.low, true.high) if true else ""
-        rows.append((name, past.forecasts, past.median_error, f"{past.inside} of {past.forecasts}", share))
-    columns = (
-        *(Column("forecast"), Column("compared", "figure"), Column("off by (median)", "figure", "share")),
-        *(Column("inside the 90% interval"), Column("so the true share is")),
-    )
-    return Table(columns, tuple(rows), "track record")
 
 
 def as_json(explained: Explanation) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Front: the trade-offs that were measured, what is predicted, and how much that would add."""
+"""Front: the trade-offs that were measured, what is predicted, and how much that would add; as tables and as a picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict
 from jpo.optimizer.pareto.front import Front, Point, Unshown, difference, gain, measured_volume
 from jpo.records import USD, Currency, texts_of
 from jpo.report import headline
-from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Section, Span, Table
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Marks, Plot, Row, Section, Span, Table
 from jpo.wording import names, numbers
 
 MOST_DOMINATED = 12
@@ -24,6 +24,12 @@ PUBLISHED = {
 }
 """Keys of `left_out` since they were first published; programs may look them up. So they may quantities."""
 PUBLISHED_NAMES = {"duration_seconds": "time", "cpu_utilisation": "CPU busy", "gpu_utilisation": "GPU busy"}
+KINDS: dict[str, Emphasis] = {
+    "measured, dominated": "dim",
+    "predicted, dominated": "dim",
+    "measured, on the front": "",
+    "predicted, on the front": "warning",
+}
 LEFT_OUT = {**PUBLISHED, "risky": "configurations with more than 20% failures"}
 """The same in words."""
 
@@ -59,11 +65,10 @@ def points_table(points: Sequence[Point], parameters: Sequence[str], front: Fron
     for point in points:
         values = (value(point, quantity) for quantity in front.quantities)
         on_front = Cell(place(point, front), emphasis="good" if point.on_expected_front else "")
-        failing = (headline.chance(point.failure),) if chances else ()
-        said = (*values, on_front, *failing, remarks(point, front.currency))
-        rows.append((*(point.parameters[name] for name in parameters), point.runs or "", *said))
-    failing_column = (Column("fails", "figure"),) if chances else ()
-    columns = (*set_by, Column("runs", "figure"), *objectives, Column("front"), *failing_column, Column("", "prose"))
+        failing = headline.chance(point.failure) if chances else ""
+        said = (*values, on_front, remarks(point, front.currency), point.runs or "", failing)
+        rows.append((*(point.parameters[name] for name in parameters), *said))
+    columns = (*set_by, *objectives, Column("front"), Column("", "prose"), Column("runs", "figure"), Column("fails", "figure"))
     return Table(columns, tuple(rows), "measured" if any(point.runs for point in points) else "predicted")
 
 
@@ -79,9 +84,7 @@ def place(point: Point, front: Front) -> str:
     """Whether a point is on the front, in words; empty where a value is unknown."""
     if not whole(point, front):
         return ""
-    if point.runs and point.on_front and not point.on_expected_front:
-        return "yes; a prediction beats it"
-    return "yes" if point.on_expected_front else "no"
+    return "yes" if point.on_expected_front or (point.runs and point.on_front) else "no"
 
 
 def whole(point: Point, front: Front) -> bool:
@@ -92,6 +95,8 @@ def whole(point: Point, front: Front) -> bool:
 def remarks(point: Point, currency: Currency = USD) -> Inline:
     """Marks, what it trades of time and money, and what speaks against it."""
     against = [f"breaks {', '.join(point.breaks)}"] if point.breaks else []
+    if point.runs and point.on_front and not point.on_expected_front:
+        against.append("a prediction beats it")
     if point.failure and point.failure.probability >= RISKY:
         against.append(f"fails with {point.failure}")
     wanted = f"prefer {', '.join(point.preferred)}" if point.preferred else ""
@@ -120,7 +125,9 @@ def reference_sentences(front: Front) -> list[str]:
 def sentences(front: Front, parameters: Sequence[str]) -> list[str]:
     """What is the same everywhere, what would be suggested, and what is not shown."""
     lines = []
-    same = [f"{names.short(name)} {numbers.plain(value)}" for name, value in front.today.items() if name not in parameters]
+    same = [
+        f"{names.short(name)} {numbers.written(name, value)}" for name, value in front.today.items() if name not in parameters
+    ]
     if same and any(point.values for point in front.points):
         lines.append(f"The same in all: {', '.join(same)}.")
     if front.suggested is None:
@@ -139,6 +146,53 @@ def sentences(front: Front, parameters: Sequence[str]) -> list[str]:
         )
         lines.append(f"Not shown: {'; '.join(reasons)}.")
     return lines
+
+
+def charts(front: Front) -> list[Plot]:
+    """The first objective against each of the others."""
+    return [_chart(front, front.quantities[0], other) for other in front.quantities[1:]]
+
+
+def _chart(front: Front, x: str, y: str) -> Plot:
+    """Facts, predictions with their intervals, today's and the suggested values; the fronts where they are lines."""
+    known = [point for point in front.points if {x, y} <= set(point.values)]
+    kinds: dict[str, list[Point]] = {kind: [] for kind in KINDS}
+    for point in known:
+        on_front = point.on_front if point.runs else point.on_expected_front  # facts are held against facts
+        kinds[f"{'measured' if point.runs else 'predicted'}, {'on the front' if on_front else 'dominated'}"].append(point)
+    expected = [point for point in known if point.on_expected_front]
+    lines: list[tuple[Emphasis, list[Point]]] = [("", kinds["measured, on the front"])]
+    if any(not point.runs for point in expected):
+        lines.append(("warning", expected))
+    if len(front.objectives) > 2 or front.maximised(x) or front.maximised(y):
+        lines = []  # the front is no line
+
+    def places(some: Sequence[Point]) -> tuple[tuple[float, float], ...]:
+        return tuple((point.values[x], point.values[y]) for point in some)
+
+    def reach(point: Point) -> tuple[float, float, float, float]:
+        return point.bounds[x].low, point.bounds[x].high, point.bounds[y].low, point.bounds[y].high
+
+    def text(point: Point, kind: str) -> str:
+        told = (point.marked or "front" in kind) and "today" not in point.marks
+        return difference(point.parameters, front.today) if told else ""
+
+    rings = ((name, places([one for one in known if name in one.marks])) for name in ("today", "suggested"))
+    marks = (
+        *(Marks(name, at, "strong" if name == "today" else "warning", hollow=True) for name, at in rings),
+        *(Marks("", places(some), emphasis, joined="steps") for emphasis, some in lines),
+        *(
+            Marks(
+                *(kind, places(kinds[kind]), emphasis),
+                reach=tuple(map(reach, kinds[kind])) if kind.startswith("predicted") else (),
+                texts=tuple(text(one, kind) for one in kinds[kind]),
+            )
+            for kind, emphasis in KINDS.items()
+        ),
+    )
+    x_label, y_label = (f"{names.heading(name)}{' (more is better)' if front.maximised(name) else ''}" for name in (x, y))
+    said = "Measured runs, and predictions with 90% intervals; next to a point what differs from today."
+    return Plot(f"{names.heading(y)} by {names.heading(x)}", said, x, y, marks, x_label, y_label)
 
 
 def as_json(front: Front) -> dict[str, object]:

@@ -37,7 +37,7 @@ def kind(suggestion: Suggestion) -> str:
 
 
 def _what_changes(suggestion: Suggestion) -> str:
-    named = [f"{changed.key} {changed.old_text} → {changed.new_text}" for changed in suggestion.changes]
+    named = [f"{changed.key} {numbers.old_and_new(changed)}" for changed in suggestion.changes]
     more = [numbers.counted(len(named[MOST_CHANGES:]), "more value")] if named[MOST_CHANGES:] else []
     expected = in_short(suggestion)
     parts = (", ".join((*named[:MOST_CHANGES], *more)), f"expected {expected}" if expected else "", how_likely(suggestion))

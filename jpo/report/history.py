@@ -1,22 +1,21 @@
 """The history: runs and suggestions on record, and the ledger of the last forecasts, workload by workload.
 
-A further column stands in _runs and _run (people), run_document (JSON), HEAD and row_of, or DECISION and decision_of (CSV;
-docs/runs.md); what no Run has is a field of PastRun, filled in commands/history.py. The page's table of runs has columns of its
-own (`_runs` in plugins/page/report/sections.py). The documents are also those of `jpo explain` and
-plugins/page/report/published.py. The CSV columns are also those of `jpo lab logs --extended` and of the page's
-performance_metrics.csv.
+A further column stands in _runs and _run (people; the page has its own), run_document (JSON), HEAD and row_of, or DECISION and
+decision_of (CSV; docs/runs.md); what no Run has is a field of PastRun, filled in commands/history.py. `jpo explain`, the page and
+`jpo lab logs --extended` have these documents and columns, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from jpo.records import PARAMETERS, Outcome, in_order, plain, plain_values, uncoded
 from jpo.report import headline
 from jpo.report.before_after import changes, sac_in_words, taught, trials_in_words
-from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table, estimate
+from jpo.report.document import Block, Column, Document, Items, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
 
@@ -99,6 +98,7 @@ class History:
         contradictions: runs that report other values than they were given, in sentences.
         events: what else happened to these runs, e.g. decisions while they went on.
         spent: by suggestion, of those that runs followed; empty where not every run was read; `effective`: as made.
+        limited: whether the user said how many; else a terminal has fewer.
         newest: of how many runs and suggestions these are the newest, since there are more than a table has room for; None: all.
     """
 
@@ -108,6 +108,7 @@ class History:
     ledgers: Mapping[Identity, Ledger]
     unsettled: Sequence[str] = ()
     newest: int | None = None
+    limited: bool = False
     contradictions: Sequence[str] = ()
     events: Sequence[RunEvent] = ()
     spent: Mapping[str, Spent] = field(default_factory=dict)
@@ -125,7 +126,7 @@ def document(history: History) -> Document:
     decided = Items(tuple(f"{event.run_id}: {event.sentence}" for event in history.events))
     notes = uncoded((*history.contradictions, *history.unsettled, *([older] if history.newest else [])))
     decisions = (Section("Decisions during runs", (decided,)),) if history.events else ()
-    return Document("History", (*sections, *decisions, *notes))
+    return Document("History", (*sections, *decisions, *notes), bare=True)
 
 
 def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Block]:
@@ -133,10 +134,10 @@ def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Bl
     suggestions = [suggestion for suggestion in history.suggestions if suggestion.identity == identity]
     recorded = [past.recorded.run for past in runs]
     differing, same = differing_and_shared(recorded)
-    yield _runs(runs, differing)
-    yield f"The same in all runs above: {same}." if same else ""
+    yield _runs(runs, differing, "" if history.limited else f"--limit {len(runs)}")
+    yield f"The same in all runs: {same}." if same else ""
     yield assumed_in(recorded)
-    yield _suggestions(suggestions, history.spent)
+    yield _suggestions(suggestions, history)
     yield trials_in_words((made, history.spent.get(made.suggestion_id)) for made in suggestions)
     yield f"{said}." if (said := sac_in_words(made.decision for made in suggestions)) else ""
     yield from ledger_blocks(ledger)
@@ -165,27 +166,25 @@ def assumed_in(runs: Sequence[Run]) -> str:
     return f"Not reported, but taken from the suggestion then in force: {'; '.join(where)}." if where else ""
 
 
-def _runs(runs: Sequence[PastRun], differing: Sequence[str]) -> Table:
+def _runs(runs: Sequence[PastRun], differing: Sequence[str], all_with: str) -> Table:
     """The runs, with the parameters in which they differ, and what was measured of their models."""
     of_model = names.objectives([name for past in runs for name in past.recorded.run.outcome.known])[2:]
     columns = (
-        *(Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status")),
+        *(Column("run", "key"), Column("status"), Column("duration", "figure", "duration_seconds")),
         *(Column(names.short(name), "figure", name) for name in differing),
-        Column(names.OUTCOMES["duration_seconds"].short, "figure", "duration_seconds"),
-        Column("forecast"),
-        *map(headline.column, of_model),
-        Column("suggestion", "key", optional=True),
+        *(*map(headline.column, of_model), Column("ended (UTC)", quantity="moment")),
+        *(Column("forecast"), Column("suggestion", "key")),
     )
-    return Table(columns, tuple(_run(past, differing, of_model) for past in runs), name="runs")
+    return Table(columns, tuple(_run(past, differing, of_model) for past in runs), "runs", all_with=all_with)
 
 
 def _run(past: PastRun, differing: Sequence[str], of_model: Sequence[str]) -> Row:
     run, outcome = past.recorded.run, past.recorded.run.outcome
     return (
-        *(run.run_id, run.ended_at, past.ending.replace("_", " ")),
+        *(run.run_id, past.ending.replace("_", " "), or_empty(outcome.duration_seconds)),
         *(or_empty(run.parameters.get(name)) for name in differing),
-        *(or_empty(outcome.duration_seconds), against(past.compared), *(or_empty(outcome.of(name)) for name in of_model)),
-        past.recorded.suggestion_id or "",
+        *(*(or_empty(outcome.of(name)) for name in of_model), run.ended_at),
+        *(against(past.compared), past.recorded.suggestion_id or ""),
     )
 
 
@@ -199,37 +198,45 @@ def against(compared: Compared | None) -> str:
     return "" if compared is None else f"{numbers.change(compared.ratio)} {'inside' if compared.inside else 'outside'}"
 
 
-def _suggestions(suggestions: Sequence[Suggestion], spent: Mapping[str, Spent]) -> Table:
+def _suggestions(suggestions: Sequence[Suggestion], history: History) -> Table:
+    """One row per suggestion; those in turn that kept the values are one, since nothing happened."""
     columns = (
-        *(Column("suggestion", "key"), Column("made (UTC)", quantity="moment"), Column("kind"), Column("changes", "prose")),
-        *(Column("expected duration", "prose", "duration_seconds"), Column("trial", "prose")),
-        Column("decided by", optional=True),
+        *(Column("suggestion", "key"), Column("kind"), Column("changes", "prose")),
+        *(Column("expected duration", quantity="duration_seconds"), Column("trial", "prose")),
+        *(Column("decided by"), Column("made (UTC)", quantity="moment")),
     )
     rows = (
         (
-            *(made.suggestion_id, made.created_at, made.decision.kind, changes(made), estimate(made.next.duration_seconds)),
-            *(taught(made, spent.get(made.suggestion_id)), made.decision.decided_by),
+            *(made.suggestion_id, kind_of(made, len(some)), changes(made), estimate(made.next.duration_seconds)),
+            *(taught(made, history.spent.get(made.suggestion_id)), made.decision.decided_by, made.created_at),
         )
-        for made in suggestions
+        for *some, made in (list(some) for _, some in groupby(suggestions, lambda made: not made.changes or made.suggestion_id))
     )
-    return Table(columns, tuple(rows), name="suggestions")
+    all_with = "" if history.limited else f"--limit {len(suggestions)}"
+    return Table(columns, tuple(rows), "suggestions", all_with=all_with)
+
+
+def kind_of(made: Suggestion, before: int) -> str:
+    """What a suggestion is, and how often in turn with those `before` it: "kept 12 times"."""
+    return f"{made.decision.kind}{f' {before + 1} times' if before else ''}"
+
+
+def accuracy(track: Iterable[TrackRecord], coverage: Mapping[str, Interval]) -> Table:
+    """How the last forecasts turned out."""
+    columns = (
+        *(Column("last forecasts"), Column("runs", "figure"), Column("off by (median)", "figure", "share")),
+        *(Column("inside", "figure"), Column("in the long run (90% interval)", quantity="share")),
+    )
+    rows = tuple(
+        (names.heading(one.quantity), one.forecasts, one.median_error, one.inside, estimate(coverage.get(one.quantity)))
+        for one in track
+    )
+    return Table(columns, rows, "ledger")
 
 
 def ledger_blocks(ledger: Ledger) -> Iterator[Block]:
     """How right the forecasts were; nothing before the first one could be compared."""
-    columns = (
-        *(Column("last forecasts"), Column("runs", "figure"), Column("off by (median)", "figure", "share")),
-        *(Column("inside their interval", "figure"), Column("in the long run (90% interval)", "prose", "share")),
-    )
-    rows = [
-        (
-            *(names.heading(past.quantity), past.forecasts, Cell(past.median_error, "share")),
-            *(past.inside, estimate(ledger.coverage[past.quantity])),
-        )
-        for past in ledger.track
-        if past.quantity in names.objectives([past.quantity])
-    ]
-    yield Table(columns, tuple(rows), name="ledger")
+    yield accuracy((past for past in ledger.track if past.quantity in names.objectives([past.quantity])), ledger.coverage)
     if ledger.track and ledger.failed:
         yield f"{ledger.failed} of {ledger.followed} runs that followed a suggestion did not end well."
     if ledger.track and ledger.widened:

@@ -40,13 +40,13 @@ def outcomes(rows: Sequence[Row]) -> Table:
     quantities = names.objectives([name for row in rows for name in row.expected.forecast.known])
     several = len({row.expected.kind for row in rows}) > 1
     columns = (
-        *(Column("what if", "prose"), *map(headline.column, quantities), Column("runs", "figure"), Column("fails", "figure")),
-        *(Column("rests on"), Column("verdict")),
+        *(Column("what if", "prose"), Column("verdict"), *map(headline.column, quantities)),
+        *(Column("fails", "figure"), Column("runs", "figure"), Column("rests on")),
     )
     values: list[DocumentRow] = []
     for row in rows:
-        rests_on = row.expected.kind if several else ""
-        values.append((label(row), *_estimates(row, quantities), row.runs, headline.chance(row.failure), rests_on, verdict(row)))
+        ran = (headline.chance(row.failure), row.runs, row.expected.kind if several else "")
+        values.append((label(row), verdict(row), *_estimates(row, quantities), *ran))
     return Table(columns, tuple(values), "outcomes")
 
 

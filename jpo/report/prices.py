@@ -44,7 +44,7 @@ def listed(catalogue: Catalogue) -> Section:
     columns = (
         *(Column("instance", "key"), Column("GPUs", "figure"), Column("each"), Column("vCPU", "figure")),
         *(Column("memory", "figure", "memory_gib"), Column("price", "figure", "usd_per_hour")),
-        *(Column("spot", "figure", "usd_per_hour"), Column("region", optional=True), Column("as of", optional=True)),
+        *(Column("spot", "figure", "usd_per_hour"), Column("region"), Column("as of")),
     )
     rows: list[Row] = []
     for offer in catalogue.instances:

@@ -39,7 +39,7 @@ def document(report: Report) -> Document:
 
 def body(suggestion: Suggestion, reasons: Iterable[Inline] = ()) -> tuple[Block, ...]:
     """The workload, its values, the reasons that are given, and the forecasts."""
-    return (workload(suggestion), changes(suggestion), *reasons, forecasts(suggestion))
+    return (workload(suggestion), *changes(suggestion), *reasons, forecasts(suggestion))
 
 
 def workload(suggestion: Suggestion) -> Inline:
@@ -53,19 +53,29 @@ def workload(suggestion: Suggestion) -> Inline:
     return "Workload ", Span(str(suggestion.identity)), f": {runs}{server}"
 
 
-def changes(suggestion: Suggestion) -> Table:
-    """Every parameter with its value now and next."""
+def changes(suggestion: Suggestion) -> tuple[Table, Inline]:
+    """Each parameter that changes, and what another value of one that stays would mean; below them what else stays."""
     values, changed = suggestion.values, {change.parameter: change for change in suggestion.changes}
     rows: list[Row] = []
+    unchanged = list[str]()
     for name in in_order(values.current):
         if change := changed.get(name):
-            rows.append((change.key, change.old_text, "→", Cell(change.new_text, emphasis="strong"), held_back(change)))
-        else:
-            now, then = (Cell(suggestion.text_kept(name) or at[name], name) for at in (values.current, values.suggested))
+            old, new = map(numbers.as_in_reports, (change.old_text, change.new_text))
+            rows.append((change.key, old, "→", Cell(new, emphasis="strong"), held_back(change)))
+        elif (said := why_unchanged(name, suggestion)) or name in suggestion.kept_as_run:
             key = values.keys[name] + (" (as run)" if name in suggestion.kept_as_run else "")
-            rows.append((key, now, "", then, why_unchanged(name, suggestion)))
+            now, then = (as_kept(name, at[name], suggestion) for at in (values.current, values.suggested))
+            rows.append((key, now, "", then, said))
+        else:
+            unchanged.append(f"{names.short(name)} {as_kept(name, values.current[name], suggestion)}")
     columns = (Column("key", "key"), Column("now"), Column(""), Column("next"), Column("why", "prose"))
-    return Table(columns, tuple(rows), "changes")
+    return Table(columns, tuple(rows), "changes"), f"unchanged: {', '.join(unchanged)}" if unchanged else ""
+
+
+def as_kept(name: str, value: float, suggestion: Suggestion) -> str:
+    """A value that stays, with the unit that the file gives it: 32G is 29.8 GiB, and who wrote 32G looks for that."""
+    text = suggestion.text_kept(name) or ""
+    return text if text[-1:].isalpha() else numbers.written(name, value)
 
 
 def held_back(change: Change) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jpo.records import Contradictions, Note, Parameters, Reach, Stray, advice
-from jpo.wording.numbers import counted, written
+from jpo.wording.numbers import counted, plain, written
 
 STRAYED, LIMITED, WITHIN = "JPO-W160", "JPO-W161", "JPO-I162"
 """Codes: a run was given other values than it reports; it happened again, and JPO acts on it; config.ini keeps to it already."""
@@ -51,7 +51,7 @@ def _in_words(reach: Reach) -> tuple[str, str]:
         return f"{what}: JPO leaves it as it is", remedy
     value, bound = written(name, reach.value), "no more" if reach.least is None else "no less"
     what = f"{runs} had {name} {value} where {written(name, last.given)} was given: the job takes {bound} than {value}"
-    remedy = f"once that limit is lifted, try it with `jpo suggest --set {name}={last.given:g}`"
+    remedy = f"once that limit is lifted, try it with `jpo suggest --set {name}={plain(last.given)}`"
     return f"{what}, and JPO suggests {bound}", remedy
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from jpo.records import USD, Currency, Interval, Word
+from jpo.records import USD, Change, Currency, Edit, Interval, Word
 from jpo.wording import names
 
 UNKNOWN = "unknown"
 JOULES_PER_KWH = 3.6e6
+EXPONENT = re.compile(r"e\+?(-?)0*")
 
 
 def duration(seconds: float) -> str:
@@ -18,7 +20,7 @@ def duration(seconds: float) -> str:
     if seconds < 0:
         return f"-{duration(-seconds)}"
     if seconds < 59.95:
-        return f"{seconds if seconds >= 1e-6 else 0:.3g}s"
+        return shortest(f"{seconds if seconds >= 1e-6 else 0:.3g}s")
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return f"{minutes}m {rest:02}s"
@@ -41,9 +43,27 @@ def plain(value: float) -> str:
     """At most four significant digits behind the point; from 10000 on the nearest whole number. A word as it is."""
     if isinstance(value, Word):
         return value.word
-    if abs(value) >= 1e15:
-        return f"{value:.4g}"
-    return str(round(value)) if float(value).is_integer() or abs(value) >= 9999.5 else f"{value:.4g}"
+    whole = float(value).is_integer() or abs(value) >= 9999.5
+    return str(round(value)) if whole and abs(value) < 1e15 else shortest(f"{value:.4g}")
+
+
+def shortest(number: str) -> str:
+    """A number in the exponent's shortest form: 2e-5 of 2e-05, 1e15 of 1e+15."""
+    return EXPONENT.sub(r"e\1", number)
+
+
+def as_in_reports(text: str) -> str:
+    """A value as a file has it, in the form of other numbers: 2e-5 of 0.00002; what is no number as it is."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return shortest(f"{value:.6g}") if 0 < abs(value) < 1e6 else text
+
+
+def old_and_new(change: Change | Edit) -> str:
+    """64 → 128, 2e-5 → 4e-5."""
+    return f"{as_in_reports(change.old_text)} → {as_in_reports(change.new_text)}"
 
 
 def counted(number: int, what: str) -> str:
@@ -88,7 +108,7 @@ def _signed(share: float) -> str:
 
 def difference(value: float) -> str:
     """A difference of numbers with its sign: +0.0316."""
-    return f"{value:+.3g}" if value else "±0"
+    return shortest(f"{value:+.3g}") if value else "±0"
 
 
 def gib(value: float) -> str:
@@ -98,7 +118,7 @@ def gib(value: float) -> str:
 
 def energy(joules: float) -> str:
     """1.2 kWh."""
-    return f"{joules / JOULES_PER_KWH:.3g} kWh"
+    return shortest(f"{joules / JOULES_PER_KWH:.3g} kWh")
 
 
 def moment(at: float) -> str:

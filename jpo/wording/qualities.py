@@ -25,7 +25,7 @@ def better(quality: Quality) -> str:
 
 def value(quality: Quality, error: float) -> str:
     """What an error means, as its value."""
-    return f"{quality.value_of(error):.4g}"
+    return numbers.plain(quality.value_of(error))
 
 
 def worse_than(quality: Quality, error: float, share: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import time
 from collections.abc import Collection
 from io import StringIO
@@ -67,6 +68,26 @@ def test_of_very_many_runs_the_table_has_the_newest_and_says_so(empty: Project, 
     assert len(empty.jpo("history", "--format", "csv").out.splitlines()) == 5
 
 
+def test_history_of_thirty_runs_fits_into_forty_lines_of_eighty_columns(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for night in range(23):
+        if night % 8 == 0:
+            project.jpo("suggest", "--no-learn")
+        batch = int(re.findall(r"batch_size = (\d+)", project.config.read_text())[0])
+        project.log(0, batch, 40.0 + night, start=time.time() + night, name=f"street-signs-nightly-{night:02}")
+    project.jpo("observe")
+    lines = project.jpo("history").out.splitlines()
+    assert (len(lines) <= 40, max(map(len, lines)) <= 80) == (True, True), "\n".join(lines)
+    assert sum("run-street" in line for line in lines) == 10
+    assert any(line.startswith("  20 older: --limit 30; hidden at 80 columns: ") for line in lines)
+    whole = project.jpo("history", "--limit", "30").out
+    assert all(f"run-{night} " in whole for night in range(7))
+    assert len(json.loads(project.jpo("history", "-o", "json").out)["runs"]) == 30
+    assert project.jpo("history", "-o", "markdown").out.count("run-street-signs-nightly-") == 23
+
+
 def test_nothing_is_said_of_a_run_that_is_left_out(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Collection[str]] = []
 
@@ -86,7 +107,7 @@ def test_the_ledger_is_the_same_for_every_limit(project: Project) -> None:
     for seconds in (41.0, 500.0):
         project.jpo("observe", "--csv", str(project.log(0, 64, seconds, start=time.time() + seconds, name=f"{seconds:g}")))
     lines = [" ".join(line.split()) for line in project.jpo("history").out.splitlines()]
-    row = lines.index("last forecasts runs off by (median) inside their interval in the long run (90% interval)") + 1
+    row = lines.index("last forecasts runs off by (median) inside in the long run (90% interval)") + 1
     assert lines[row].startswith("duration 1 ")
     assert lines[row] in " ".join(project.jpo("history", "--limit", "1").out.split())
     documents = [json.loads(project.jpo("history", "-o", "json", *limit).out) for limit in ((), ("--limit", "1"))]
@@ -111,8 +132,8 @@ def test_a_narrow_terminal_breaks_no_time_in_two_and_what_never_differs_has_no_c
     with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db", read_only=True) as store:
         document = report.document(history.read(store, Prices(), None, {}))
     shown = text.render(document, width=80, colour=False)
-    assert "run-0    2023-11-14 22:15  succeeded     16" in shown
-    assert "The same in all runs above: lr 0.01, epochs 40, cpus 2." in shown
+    assert "run-0    succeeded    1m 40s     16       0.1  2023-11-14 22:15" in shown
+    assert "The same in all runs: lr 0.01, epochs 40, cpus 2." in shown
     assert "epochs" not in shown.partition("run-0")[0]
 
 

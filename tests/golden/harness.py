@@ -33,11 +33,13 @@ TIMES = (1e9, 1e10)
 """Unix seconds are between these; they come from the scenario and are compared to a millisecond."""
 PROSE = re.compile(r"\S\s+\S")
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
+COLUMNS = re.compile(r"\S  +\S")
+"""What a paragraph with a table has in it, and one of sentences has not."""
 FOR_PEOPLE = re.compile(r"stdout\.text\[|files\.[\w-]+\.(md|html)\[")
 """Where lines for people stand in a document; the last digit of a number in them may differ."""
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-Form = Literal["json", "json lines", "csv", "lines", "text", "none"]
+Form = Literal["json", "json lines", "csv", "lines", "text", "tables", "none"]
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,9 @@ class Step:
 
     Attributes:
         name: of its golden file.
-        command: what follows `jpo`, as in a shell.
-        form: what stdout holds: data; lines; text for people, in which the last digit of a number may differ; "none" is not kept.
+        command: what follows `jpo`, as in a shell; several are separated by "; ".
+        form: what stdout holds: data; lines; text for people, in which the last digit of a number may differ; of text the tables
+            alone; "none" is not kept.
         files: what it writes, kept too: JSON and CSV as data, others line by line.
         before: what happens in the project before it: a run ends, someone edits a file.
         environment: variables that are set for it.
@@ -104,14 +107,15 @@ def played(step: Step, project: Path, now: float) -> Json:
         os.utime(log, (now, now))  # by the same clock: the end of a log after its last change is local time for UTC
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
     variables = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    variables |= {"HOME": str(project), "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC", **dict(step.environment)}
+    variables |= {"HOME": str(project), "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC", "COLUMNS": "80"}
+    variables |= dict(step.environment)
     with ExitStack() as around:
         around.enter_context(chdir(project))
         around.enter_context(mock.patch.dict(os.environ, variables, clear=True))
         around.enter_context(mock.patch("time.time", return_value=now))
         around.enter_context(redirect_stdout(out))
         around.enter_context(redirect_stderr(err))
-        exit_code = run(shlex.split(step.command))
+        exit_code = max(run(shlex.split(command)) for command in step.command.split("; "))
     document: Json = {
         "command": f"jpo {step.command}",
         "exit_code": exit_code,
@@ -138,8 +142,10 @@ def data(text: str, form: Form) -> Json:
         return [strict_json(line) for line in text.splitlines()]
     if form == "csv":
         return [list(row) for row in csv.reader(io.StringIO(text, newline=""))]
-    lines: list[Json] = list(text.splitlines(keepends=True))
-    return {"text": lines} if form == "text" else lines
+    if form == "tables":
+        text = "".join(part for part in re.split("(?<=\n)\n", text) if COLUMNS.search(part))
+    lines: list[Json] = list(text.splitlines(keepends=form != "tables"))
+    return {"text": lines} if form in ("text", "tables") else lines
 
 
 def strict_json(text: str) -> Json:

@@ -143,7 +143,7 @@ QUICKSTART = Scenario(
         Step("explain", "explain -o json"),
         Step("explain_unknown", "explain 20260101-000000-abcdef -o json"),
         Step("history", "history", "text"),
-        Step("history_markdown", "history -o markdown", "text"),
+        Step("history_markdown", "history -o markdown --limit 3", "text"),
         Step("history_newest", "history -o json --limit 2"),
         Step("history_compare", "history --compare --for config.ini -o json"),
         Step("rollback_dry_run", "rollback --dry-run --diff", "text", files=("config.ini",)),
@@ -184,6 +184,13 @@ QUICKSTART = Scenario(
         Step("replay_own_runs", "lab replay config.ini --policies jpo,default,hillclimb --runs 2,4 --seeds 2 --jobs 1 -o json"),
     ),
 )
+TABLES = "; ".join(
+    (
+        *("history --limit 4 config.ini", "history --compare", "predict --spot", "pareto --objectives time,cost,loss"),
+        *("prices show --gpu-type v100", "lab logs runs/night-0[0-3].csv"),
+    )
+)
+"""The tables whose layout depends on the width; at 80 columns others of these scenarios have them, and tables_80."""
 TEAM = Scenario(
     "team",
     team,
@@ -193,7 +200,7 @@ TEAM = Scenario(
         Step("check_config", "check", "none"),
         Step("doctor_before", "doctor --offline", "none", before=odd_logs(2)),
         Step("logs_odd", "lab logs -o json"),
-        Step("logs_csv", "lab logs -o csv --extended all.csv", "csv", files=("all.csv",)),
+        Step("logs_csv", "lab logs runs/night-0[0-1].csv -o csv --extended all.csv", "csv", files=("all.csv",)),
         Step("prices", "prices show --gpu-type v100 -o json", before=no_odd_logs),
         Step("predict_by_trial", "predict --trials trials/trial-1.csv -o json"),
         Step("predict_by_arithmetic", "predict other.ini -o json"),
@@ -227,11 +234,13 @@ TEAM = Scenario(
         Step("predict_over_card", "predict --set batch_size=1024", "text"),
         Step("pareto", "pareto --objectives time,cost,loss", "text"),
         Step("sla_suggest", "sla suggest --keep 0.8 -o json"),
-        Step("history", "history -o json --limit 5"),
+        Step("history", "history -o json --limit 4"),
         Step("history_csv", "history -o csv", "csv"),
         Step("history_compare", "history --compare", "text"),
         Step("doctor", "doctor --offline -o json"),
         Step("audit", "audit show", "text"),
+        Step("tables_80", "sla check; prices show --gpu-type v100; check; lab logs runs/night-0[0-3].csv", "tables"),
+        *(Step(f"tables_{width}", TABLES, "tables", environment=(("COLUMNS", str(width)),)) for width in (100, 120)),
         Step("broken_settings", "suggest -o json", before=edited("jpo.toml", "max_change = 4.0", "max_chance = 4.0")),
         Step("doctor_broken_settings", "doctor --offline -o json"),
         Step("settings_broken", "config check", "none"),

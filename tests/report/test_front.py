@@ -27,8 +27,8 @@ def test_facts_and_predictions_are_distinguished_by_words() -> None:
     out = text(FRONT)
     facts, predictions = out.split("Predicted, not measured: with 90% intervals")
     assert "Measured: medians of the runs that ended well" in facts
-    assert "2h 00m  8.00 USD  yes; a prediction beats it" in facts
-    assert "no                          today; breaks cost_max" in facts
+    assert "2h 00m  8.00 USD  yes    a prediction beats it" in facts
+    assert "no     today; breaks cost_max" in facts
     assert "1h 30m (1h 12m to 1h 52m)  7.00 USD (5.60 to 8.75)  yes" in predictions
     assert "suggested; prefer time, night; fails with 12%" in " ".join(predictions.split())
 

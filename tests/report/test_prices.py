@@ -51,7 +51,8 @@ def test_the_text_shows_prices_todays_hour_and_instances() -> None:
 
 def test_a_narrow_terminal_does_without_region_and_date() -> None:
     text = rendered(subject, LIST, "text", columns=80)
-    assert "  g5.xlarge     1  a10g 22.4 GiB     4  16 GiB   0.503 EUR/h      unknown\n" in text
+    assert "  g5.xlarge    1 a10g 22.4 GiB    4 16 GiB  0.503 EUR/h     unknown us-east-1\n" in text
+    assert "  hidden at 80 columns: as of\n" in text
     assert max(map(len, text.splitlines())) <= 80
 
 

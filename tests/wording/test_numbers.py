@@ -86,10 +86,24 @@ def test_the_chance_of_a_claim_is_never_0_nor_1(probability: float, text: str) -
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(64.0, "64"), (0.0316227, "0.03162"), (1e-4, "0.0001"), (1e16, "1e+16"), (10030.4, "10030"), (-0.0, "0"), (9999.6, "10000")],
+    [
+        *((64.0, "64"), (0.0316227, "0.03162"), (1e-4, "0.0001"), (10030.4, "10030"), (-0.0, "0"), (9999.6, "10000")),
+        *((2e-5, "2e-5"), (1.25e-10, "1.25e-10"), (1e16, "1e16"), (-3e-7, "-3e-7")),
+    ],
 )
 def test_plain_numbers_have_four_digits_at_most(value: float, text: str) -> None:
     assert numbers.plain(value) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        *(("2e-05", "2e-5"), ("0.00002", "2e-5"), ("2E-5", "2e-5"), ("0.10", "0.1"), ("64", "64"), ("1e-3", "0.001")),
+        *(("0.0141421", "0.0141421"), ("10000000", "10000000"), ("32G", "32G"), ("adamw_torch", "adamw_torch"), ("nan", "nan")),
+    ],
+)
+def test_a_value_of_a_file_is_shown_in_the_form_of_all_numbers(written: str, shown: str) -> None:
+    assert numbers.as_in_reports(written) == shown
 
 
 @pytest.mark.parametrize(

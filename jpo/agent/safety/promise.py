@@ -14,6 +14,7 @@ from jpo.agent.safety.confidence import MOST, log_loss_of, p_loss_below
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.agent.safety.risk import FAR_DEARER, WORSE
 from jpo.records import VAL_LOSS, Belief, Bools, Candidates, Floats, Note, Quality
+from jpo.wording import numbers
 from jpo.wording.names import heading
 from jpo.wording.qualities import value
 
@@ -77,7 +78,7 @@ class Promise:
     @property
     def finding(self) -> str:
         limit, today = self.quality.value_of(self.limit), value(self.quality, self.today)
-        return f"{self.target} = {limit:g} is not met (today's values are expected to end with {today})"
+        return f"{self.target} = {numbers.plain(limit)} is not met (today's values are expected to end with {today})"
 
     def note(self) -> Note:
         """Why nothing comes first."""

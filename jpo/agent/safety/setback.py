@@ -15,6 +15,7 @@ from jpo.agent.preference import LOSS_TOLERANCE, LOSS_WEIGHT
 from jpo.agent.problem import Problem
 from jpo.agent.safety import failing
 from jpo.records import Note, Parameters, Run, RunStatus, same
+from jpo.wording import numbers
 
 Broken = tuple[str, float, float, float]
 """An SLA target that is not kept any more: its name, the limit, what is expected of the values before and now."""
@@ -60,8 +61,9 @@ def setback(problem: Problem, before: int, broken: Iterable[Broken] = (), outlas
         return None  # whatever is worse now, it is no way back
     if problem.comparison.often_failing[now] and not problem.comparison.often_failing[before]:
         return Note(failing.CODE, f"the values that it set {failing.words(belief, now)}")
-    for name, limit, then, today in broken:
-        return Note("JPO-I841", f"{name} = {limit:g} was met before it and is not met since: from {then:.4g} to {today:.4g}")
+    for name, *values in broken:
+        limit, then, today = map(numbers.plain, values)
+        return Note("JPO-I841", f"{name} = {limit} was met before it and is not met since: from {then} to {today}")
     worse, noise = worsening(problem, before)
     if worse <= Z * problem.comparison.calibration.interval_factor * noise:
         return None

@@ -16,6 +16,7 @@ from jpo.optimizer.explain.differences import differences
 from jpo.optimizer.explain.scene import DecisionScene, moved
 from jpo.optimizer.request import Request
 from jpo.records import Alternative, Interval, Known, Seen
+from jpo.wording import numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,9 @@ def account_of(
     problem = advice.problem or problem_despite_sla(surrogate, request, known)  # None: set by hand, or undone
     scene = DecisionScene(advice, surrogate, request, known, limits, facts or Facts(), policy, problem)
     capped = capped_by(scene)
-    lifted = (f"without {limit} a step of {name} to {beyond:.4g} could be tried" for name, (limit, beyond) in capped.items())
+    lifted = (
+        f"without {limit} a step of {name} to {numbers.plain(beyond)} could be tried" for name, (limit, beyond) in capped.items()
+    )
     changes = (*break_even(scene), *counterfactuals(scene), *lifted)
     held = {name: limit for name, (limit, _) in capped.items()}
     prices = [surrogate.usd_per_hour(row) for row in (scene.choice, scene.candidates.current)]

@@ -129,7 +129,7 @@ def plot(
     from jpo.plugins.cluster.report.plots import plot as draw_schedule
     from jpo.plugins.cluster.story import evaluate as command
     from jpo.plugins.cluster.story.scenarios import named_rules
-    from jpo.report.plots.picture import can_plot
+    from jpo.report.forms.picture import can_plot
 
     can_plot(picture)
     _keepable([picture], sources)

@@ -22,6 +22,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
 from jpo.project.workload import in_one_step, read_workload, with_pins
 from jpo.records import Checkout, Committed, Note, Parameters, Suggestion, Word, Workload, same
+from jpo.wording import numbers
 from jpo.wording.printable import printable
 
 IN_FORCE, SET_BY_A_PERSON, NOT_USABLE = "JPO-I855", "JPO-I856", "JPO-W857"
@@ -114,7 +115,7 @@ def differences(workload: Workload, values: Parameters) -> str:
     """What of these values the file has otherwise: "batch_size 96, where 256 was in force"."""
     there = workload.current
     names = [name for name in there if name in values and not same({name: values[name]}, there)]
-    return ", ".join(f"{name} {there[name]:g}, where {values[name]:g} was in force" for name in names)
+    return ", ".join(f"{name} {numbers.plain(there[name])}, where {numbers.plain(values[name])} was in force" for name in names)
 
 
 def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSettings, limits: Limits | None, *, now: float) -> Start:
@@ -132,7 +133,7 @@ def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSetting
         note = f"The values in force since suggestion {made.suggestion_id} cannot be used ({finding}); those of the file count"
         return workload, (Note(NOT_USABLE, note),)
     name = printable(str(workload.path))
-    changed = ", ".join(f"{edit.key} {edit.old_text} → {edit.new_text}" for edit in edits)
+    changed = ", ".join(f"{edit.key} {numbers.old_and_new(edit)}" for edit in edits)
     note = f"{name} in this checkout has the committed values; those in force since suggestion {made.suggestion_id} are used"
     committed = Committed(workload.content, workload.parameters, made.suggestion_id)
     checkout = workload.checkout and replace(workload.checkout, committed=workload.current)
@@ -151,7 +152,7 @@ def missing_keys(made: Suggestion, workload: Workload) -> str:
 def unlike(there: Workload, values: Parameters) -> str:
     """Which value the file cannot show as it was in force; "" where it can show all."""
     names = [name for name, value in there.current.items() if not same({name: value}, values)]
-    return f"{names[0]} = {values[names[0]]:g} cannot be written in the form that the file uses" if names else ""
+    return f"{names[0]} = {numbers.plain(values[names[0]])} cannot be written in the form that the file uses" if names else ""
 
 
 def refused(workload: Workload, there: Workload, limits: Limits | None, settings: LoadedSettings) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -29,12 +30,12 @@ def render(document: Document) -> str:
     named = {
         spans(block.title)[-1].text: f"s-{at}" for at, block in enumerate(shown(document.blocks), 1) if isinstance(block, Section)
     }
-    return page().render(document=document, named=named if document.interactive else {}) + "\n"
+    return template("page.html.jinja").render(document=document, named=named if document.interactive else {}) + "\n"
 
 
 @cache
-def page() -> Template:
-    """The template with what it asks of a document."""
+def template(name: str) -> Template:
+    """A template with what it asks of a document."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     style, script = _style(), _file("page.js")
     nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
@@ -48,14 +49,15 @@ def page() -> Template:
         "value_of": value_of,
         "interval_of": interval_of,
         "drawing": svg.drawing,
+        "path": svg.path,
         "policy": lambda interactive: own if interactive else "default-src 'none'; style-src 'unsafe-inline'",
         "style": style,
         "script": script,
         "few": FEW,
         "page_rows": PAGE_ROWS,
-        **{name: getattr(svg, name.upper()) for name in ("width", "height", "left", "right", "top", "bottom")},
+        **{name: getattr(svg, name.upper()) for name in ("width", "height")},
     }
-    return environment.from_string(_file("page.html.jinja"))
+    return environment.from_string(_file(name))
 
 
 def _style() -> str:
@@ -63,7 +65,19 @@ def _style() -> str:
         f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in table.items())} }}"
         for table in (colours.LIGHT, colours.DARK, colours.PAPER)
     )
-    return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n@media print {{ {paper} }}\n{_file('page.css')}"
+    own = inks({name: f"var(--{name})" for name in colours.NAMES})
+    return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n@media print {{ {paper} }}\n{_file('page.css')}\n{own}"
+
+
+def inks(named: Mapping[str, str]) -> str:
+    """The style of paths, with these colours by their names."""
+    rules = ""
+    for name, ink in svg.INKS.items():
+        colour = named.get(ink.colour, ink.colour)
+        ends = f"stroke-dasharray: {ink.dashes}" if ink.dashes else "stroke-linecap: round"
+        line = f"stroke: {colour}; stroke-width: {ink.width:g}; stroke-opacity: {ink.opacity:g}; {ends}"
+        rules += f".{'.'.join(name.split())} {{ {f'fill: {colour}; fill-opacity: {ink.opacity:g}' if ink.fill else line} }}\n"
+    return rules
 
 
 def _file(name: str) -> str:

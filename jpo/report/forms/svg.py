@@ -1,4 +1,4 @@
-"""A chart as inline SVG: shapes with classes, which the page's style colours, and texts; no style of its own, no script.
+"""A chart as shapes with classes, which INKS colour, and texts: inline SVG of a page, or a picture (forms/picture.py).
 
 Who does not see it has its description. Thousands of points are one path: a dot is a line of no length with round ends.
 """
@@ -6,11 +6,14 @@ Who does not see it has its description. Thousands of points are one path: a dot
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
 
 from jpo.records import Currency
 from jpo.report.document import Marks, Plot
+from jpo.report.forms.colours import SEVERAL
 from jpo.wording import names, numbers
 
 WIDTH, HEIGHT = 520.0, 310.0
@@ -30,6 +33,8 @@ LABEL_ROWS, ROW, LETTER, LONGEST_LABEL = 4, 14.0, 7.2, 34
 """Above the plot, for what changed: rows and their height, the width of a letter, and the most letters."""
 CROSS = 3.5
 """Half of the width of a cross."""
+OFFSETS = ((7, -6), (7, 14), (-7, -6), (-7, 14), (14, 4), (-14, 4), (10, -20), (10, 28), (-10, -20), (-10, 28))
+"""Where a text may be next to its point, the best place first."""
 HOUR, DAY = 3600.0, 86400.0
 STEPS_OF_DURATIONS = (*(1, 2, 5, 10, 15, 30), *(60.0 * n for n in (1, 2, 5, 10, 15, 30)), *(HOUR * n for n in (1, 2, 3, 6, 12)))
 STEPS_OF_MOMENTS = (
@@ -49,34 +54,108 @@ class Scale:
     label: str = ""
 
 
+class Ink(NamedTuple):
+    """How a path is drawn: its colour, as forms/colours.py names it, width, dashes, opacity; `fill`: it is an area."""
+
+    colour: str
+    width: float = 1.0
+    dashes: str = ""
+    opacity: float = 1.0
+    fill: bool = False
+
+
+HUES = {f"hue{number}": colour for number, colour in enumerate(SEVERAL, 1)}
+INKS: Mapping[str, Ink] = {
+    "line": Ink("line"),
+    "level": Ink("dim", 1.0, "6 4"),
+    "moment": Ink("warning", 1.2, "3 3"),
+    "moment many": Ink("warning", 1.2, "3 3", 0.15),
+    **{
+        f"{kind} {name}".rstrip(): Ink(colour, width, "", opacity, kind == "band")
+        for kind, width, opacity in (("joined", 1.6, 1.0), ("band", 0.0, 0.25), ("bar", 2.0, 0.45), ("dots", 7.0, 1.0))
+        for name, colour in {"": "accent", **{name: name for name in ("good", "bad", "warning", "dim")}, **HUES}.items()
+    },
+    "dots bad": Ink("bad", 2.0),
+    "ring warning": Ink("warning", 14.0),
+    "ring strong": Ink("text", 14.0),
+    "hole": Ink("back", 10.0),
+    "hole dim": Ink("back", 4.0),
+}
+"""By the classes of a path."""
+
+
+Strokes = Sequence[Sequence[tuple[float, float]]]
+"""Lines, each by its points; of one point it is a dot."""
+
+
+class Shape(NamedTuple):
+    """Strokes with what is said where one points at them; or, without any, a text that begins, ends or stands at a place."""
+
+    kind: str
+    strokes: Strokes = ()
+    text: str = ""
+    x: float = 0.0
+    y: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What the template writes down: paths by class, lines with what is said where one points at them, texts by place; labels of
-    lines, which begin or (" end") end at a place, their baselines, and the room `above` for them."""
+    """Paths by class, lines with what is said where one points at them, texts by place; labels of lines and points, which begin
+    or (" end") end at a place, their baselines, and the room `above` for them."""
 
     x: Scale
     y: Scale
     width: float
-    dots: Sequence[tuple[Marks, str]]
-    lines: Sequence[tuple[str, str, str]]
+    dots: Sequence[tuple[Marks, Strokes]]
+    lines: Sequence[tuple[str, Strokes, str]]
     labels: Sequence[tuple[float, str, float, str]] = ()
 
     @property
     def above(self) -> float:
-        return max((ROW - y for *_, y, _ in self.labels), default=0.0)
+        return max((ROW - y for *_, y, _ in self.labels if y < TOP), default=0.0)
+
+    def shapes(self) -> Iterator[Shape]:
+        """All of it, from the back to the front."""
+        right = self.width - RIGHT
+        for value, text in self.y.ticks:
+            at = self.y.place(value)
+            yield Shape("line", [[(LEFT, at), (right, at)]])
+            yield Shape("y", (), text, LEFT - 6, at)
+        for value, text in self.x.ticks:
+            at = self.x.place(value)
+            yield Shape("line", [[(at, HEIGHT - BOTTOM), (at, HEIGHT - BOTTOM + 4)]])
+            yield Shape("x", (), text, at, HEIGHT - BOTTOM + 17)
+        yield Shape("x name", (), self.x.label, (LEFT + right) / 2, HEIGHT - 10)
+        yield Shape("name", (), self.y.label, 0, 13)
+        yield from (Shape(*line) for line in self.lines)
+        yield from (Shape(f"label{end}", (), text, at, y) for at, end, y, text in self.labels)
+        yield from (sign for marks, strokes in self.dots if marks.joined != "boxes" for sign in signs(marks, strokes))
 
     @property
-    def legend(self) -> Sequence[tuple[Marks, str]]:
+    def legend(self) -> Sequence[tuple[str, Sequence[Shape]]]:
         """Each kind of points with its sign in the middle of 12 x 12."""
-        return [(marks, _sign(marks, 6.0, 6.0)) for marks, _ in self.dots]
+        return [(marks.name, [*signs(marks, _sign(marks, 6.0, 6.0))]) for marks, _ in self.dots]
+
+
+def signs(marks: Marks, strokes: Strokes) -> Iterator[Shape]:
+    """Points of a kind; they are rings where they are hollow or of no weight."""
+    style = f"hue{marks.hue}" if marks.hue else marks.emphasis
+    yield Shape(f"{'ring' if marks.hollow else 'dots'} {style}".rstrip(), strokes)
+    if marks.hollow or marks.emphasis == "dim":
+        yield Shape(f"hole {'dim' if marks.emphasis == 'dim' else ''}".rstrip(), strokes)
 
 
 def drawing(chart: Plot, currency: Currency) -> Drawing:
     """The shapes of a chart, in units of WIDTH x HEIGHT; what changed in time has twice the width."""
-    points, times = chart.points, 2 if chart.moments else 1
+    points, times = chart.points, 2 if any(said for _, said in chart.moments) else 1
     width = times * WIDTH
     across, up = [x for x, _ in points], [y for _, y in points]
     across += [at for at, _ in chart.moments]
+    for marks in chart.marks:
+        across += [x for reach in marks.reach for x in reach[:2] if chart.rows]
+        across += [x for reach in marks.reach for x in reach[:2] if marks.joined == "boxes"]
+        up += [y for reach in marks.reach for y in reach[2:] if marks.joined]
+    up += [] if chart.level is None else [chart.level]
     x = _scale(chart.x, across, (LEFT, width - RIGHT), times * TICKS_X, currency)
     x = replace(x, label=_label(chart.x_label, chart.x, currency))
     y = _scale(chart.y, up, (HEIGHT - BOTTOM, TOP), TICKS_Y, currency)
@@ -85,14 +164,68 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     places = [(x.place(at), said) for at, said in chart.moments]
     labelled = _labelled(places, width)
     tops = {line: y - ROW + 4 for line, *_, y, _ in labelled}
-    lines = [(kind, f"M{line:.1f} {tops.get(line, TOP):g}V{HEIGHT - BOTTOM:g}", said) for line, said in places]
-    if len(chart.stairs) > 1:  # a value that holds until the next one, or the border of what the points dominate
-        (first_x, first_y), *rest = sorted(chart.stairs, key=lambda point: point[0])
-        path = "".join(f"H{x.place(a):.1f}V{y.place(b):.1f}" for a, b in rest)
-        lines.append(("stairs", f"M{x.place(first_x):.1f} {y.place(first_y):.1f}{path}", ""))
+    lines: list[tuple[str, Strokes, str]] = [
+        (kind, [[(line, tops.get(line, TOP)), (line, HEIGHT - BOTTOM)]], said) for line, said in places
+    ]
+    if chart.level is not None:
+        lines.append(("level", [[(LEFT, y.place(chart.level)), (width - RIGHT, y.place(chart.level))]], ""))
+    lines += [line for marks in chart.marks for line in _joined(marks, x, y, width)]
+    if chart.rows:
+        y = replace(y, ticks=())
+        labelled = [(0.0, LEFT, " dim", y.place(row) - 9, text) for row, text in enumerate(chart.rows, 1)]
+    labelled += _beside(chart.marks, x, y, width)
     named = [marks for marks in chart.marks if marks.points and marks.name]
-    dots = [(marks, "".join(_sign(marks, x.place(a), y.place(b)) for a, b in marks.points)) for marks in named]
+    dots = [
+        (marks, [one for a, b in marks.points if marks.joined != "boxes" for one in _sign(marks, x.place(a), y.place(b))])
+        for marks in named
+    ]
     return Drawing(x, y, width, dots, lines, [(at, end, y, text) for _, at, end, y, text in labelled])
+
+
+def _joined(marks: Marks, x: Scale, y: Scale, width: float) -> Iterator[tuple[str, Strokes, str]]:
+    """A line through points, a band around it, or bars; what reaches beyond the axes is cut off there."""
+
+    def at(a: float, b: float) -> tuple[float, float]:
+        return min(max(x.place(a), LEFT), width - RIGHT), min(max(y.place(b), TOP), HEIGHT - BOTTOM)
+
+    style = f" hue{marks.hue}" if marks.hue else f" {marks.emphasis}".rstrip()
+    reach, points = list(zip(marks.points, marks.reach, strict=False)), sorted(marks.points, key=lambda point: point[0])
+    if reach and marks.joined == "line":
+        upper, lower = ([at(a, ends[edge]) for (a, _), ends in reach] for edge in (3, 2))
+        yield f"band{style}", [upper + lower[::-1]], ""
+    elif marks.joined == "boxes":
+        boxes = [[at(left, low), at(left, high), at(right, high), at(right, low)] for _, (left, right, low, high) in reach]
+        yield f"band{style}", boxes, ""
+    elif reach:
+        bars = ([[at(left, b), at(right, b)], [at(a, low), at(a, high)]] for (a, b), (left, right, low, high) in reach)
+        yield f"bar{style}", [bar for both in bars for bar in both], ""
+    if marks.joined in ("line", "steps") and len(points) > 1:  # steps: what holds until the next point, or a border
+        corners = [(end, b) for (_, b), (end, _) in pairwise(points)] if marks.joined == "steps" else points[1:]
+        line = [place for corner, point in zip(corners, points[1:], strict=True) for place in (corner, point)]
+        yield f"joined{style}", [[at(*place) for place in (points[0], *line)]], ""
+
+
+def _beside(kinds: Sequence[Marks], x: Scale, y: Scale, width: float) -> list[tuple[float, float, str, float, str]]:
+    """Texts next to their points, where they meet neither a point nor a text before them."""
+    places = [(marks, [(x.place(a), y.place(b)) for a, b in marks.points]) for marks in kinds if marks.name]
+    taken = [(a - 5, b - 5, a + 5, b + 5) for _, some in places for a, b in some]
+    labels = []
+    for marks, some in places:
+        for (a, b), text in zip(some, marks.texts, strict=False):
+            for right, down in OFFSETS if text else ():
+                left = a + right if right > 0 else a + right - LETTER * len(text)
+                box = (left, b + down - 10, left + LETTER * len(text), b + down + 3)
+                inside = left >= LEFT and box[2] <= width and box[1] >= TOP - ROW and box[3] <= HEIGHT - BOTTOM
+                if inside and not any(meet(box, other) for other in taken):
+                    taken.append(box)
+                    labels.append((a, a + right, " dim" if right > 0 else " dim end", b + down, text))
+                    break
+    return labels
+
+
+def meet(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether two boxes (left, top, right, bottom) lie on each other."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _labelled(moments: Sequence[tuple[float, str]], width: float) -> list[tuple[float, float, str, float, str]]:
@@ -116,9 +249,15 @@ def _meet(one: tuple[int, float, float, float], other: tuple[int, float, float, 
     return left < its_right and its_left < right if row == above else left - 3 <= line <= right + 3
 
 
-def _sign(marks: Marks, x: float, y: float) -> str:
+def _sign(marks: Marks, x: float, y: float) -> Strokes:
     """A dot; a cross where something is bad: who sees no colours sees that."""
-    return f"M{x - CROSS:.1f} {y - CROSS:.1f}l7 7m0-7l-7 7" if marks.emphasis == "bad" else f"M{x:.1f} {y:.1f}h0"
+    cross = [[(x - CROSS, y - CROSS), (x + CROSS, y + CROSS)], [(x + CROSS, y - CROSS), (x - CROSS, y + CROSS)]]
+    return cross if marks.emphasis == "bad" else [[(x, y)]]
+
+
+def path(strokes: Strokes) -> str:
+    """As SVG has it; a dot is a line of no length with round ends."""
+    return "".join(f"M{'L'.join(f'{x:.1f} {y:.1f}' for x, y in points)}{'' if points[1:] else 'h0'}" for points in strokes)
 
 
 def _label(said: str, quantity: str, currency: Currency) -> str:
@@ -181,7 +320,7 @@ def _step(quantity: str, span: float, most: int, currency: Currency) -> float:
     unit = DAY if steps and span > DAY else _unit(quantity, currency)
     rough = span / unit / most
     power = 10.0 ** math.floor(math.log10(rough))
-    return unit * next(power * base for base in (1, 2, 2.5, 5, 10) if power * base >= rough)
+    return unit * next(power * base for base in ((1, 2, 2.5, 5, 10) if quantity else (1, 2, 5, 10)) if power * base >= rough)
 
 
 def _unit(quantity: str, currency: Currency) -> float:
@@ -192,7 +331,9 @@ def _unit(quantity: str, currency: Currency) -> float:
 
 def _text(quantity: str, value: float, step: float, currency: Currency) -> str:
     """A number at an axis; of a moment the day, or without the year the time, by how far they are apart."""
-    text = numbers.written(quantity, value, currency)
-    if names.quantity(quantity).form == "moment":
+    text, form = numbers.written(quantity, value, currency), names.quantity(quantity).form
+    if form == "moment":
         return text[:10] if step >= DAY else text[5:]
-    return "0" if value == 0 else text.partition(" ")[0] if _unit_apart(quantity) else text
+    if value == 0 and form != "change":
+        return "0"
+    return text.partition(" ")[0] if _unit_apart(quantity) else text

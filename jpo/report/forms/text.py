@@ -1,14 +1,14 @@
 """A report as text, for terminals and job logs.
 
-Tables have no lines. Where room is short, prose wraps, then estimates break before their interval; keys, names and numbers stay
-whole. A table that does not fit even so loses its optional columns, or is written row by row, a line for each value.
+Tables have no lines. Where room is short, prose wraps, estimates break before their interval and long keys lose their middle;
+names and numbers stay whole. Of a table that does not fit even so the last columns are left out, and named below it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import zip_longest
 
@@ -27,6 +27,10 @@ GLUE = "\ue000"
 GAPS = (2, 1)
 """Blanks between columns, the first that fits."""
 NARROWEST_PROSE = 20
+NARROWEST_KEY = 22
+"""Of a key that is longer the middle is left out: ids of suggestions, and training.learning_rate, stay whole."""
+MOST_LINES = 10
+"""Of a table that says how all of it is seen."""
 NARROWEST = 40
 """Columns of a page; a narrower terminal breaks lines itself."""
 
@@ -98,20 +102,24 @@ class _Page:
         yield from _between_words(self.line(harmless(spans(text))), width)
 
     def table(self, table: Table, width: int) -> Iterator[Text]:
-        rows = [[self.cell(cell, column) for cell, column in zip(row, table.columns, strict=True)] for row in table.cells()]
+        """The newest rows of a long list, in the columns for which there is room: the first ones, since they say most."""
+        few = replace(table, rows=table.rows[-MOST_LINES:]) if table.all_with else table
         heads = [self.line(harmless((Span(column.heading, "dim"),))) for column in table.columns]
+        texts = [heads, *([self.cell(*pair) for pair in zip(row, table.columns, strict=True)] for row in few.cells())]
         if table.caption:
             yield from self.wrapped(Span(table.caption, "strong"), width)
-        needed = [number for number, column in enumerate(table.columns) if not column.optional]
-        for kept in (range(len(heads)), needed):
-            columns = [table.columns[number] for number in kept]
-            texts = [[row[number] for number in kept] for row in (heads, *rows)]
-            for gap in GAPS:
-                if widths := fitting(columns, texts, width - gap * (len(kept) - 1)):
-                    for row in texts if any(head.plain for head in heads) else texts[1:]:
-                        yield from self.row(row, columns, widths, gap)
-                    return
-        yield from self.one_below_the_other(heads, rows, width)
+        widths, gap = laid_out(table.columns, texts, width)
+        head, *rows = [tuple(self.row(row, table.columns, widths, gap)) for row in texts]
+        shown = newest(rows) if table.all_with else rows
+        yield from head if any(text.plain for text in heads) else ()
+        yield from (line for row in shown for line in row)
+        hidden = [column.heading for column in table.columns[len(widths) :] if column.heading]
+        older = len(table.rows) - len(shown)
+        said = (
+            f"{older} older: {table.all_with}" if older else "",
+            f"hidden at {self.console.width} columns: {', '.join(hidden)}" if hidden else "",
+        )
+        yield from self.wrapped(Span("; ".join(filter(None, said)), "dim"), width) if any(said) else ()
 
     def cell(self, cell: Cell, column: Column) -> Text:
         """In one line, with blanks only where it may break."""
@@ -120,41 +128,52 @@ class _Page:
         return text.append(" ").append(self.line((Span(interval, "dim"),), glued=True)) if interval else text
 
     def row(self, texts: Sequence[Text], columns: Sequence[Column], widths: Sequence[int], gap: int) -> Iterator[Text]:
-        wrapped = [
-            text.wrap(self.console, width, overflow="fold") if text.cell_len > width else [text]
-            for text, width in zip(texts, widths, strict=True)
-        ]
+        """The lines of a row, of as many columns as have a width."""
+        cells = list(zip(texts, columns, widths, strict=False))
+        wrapped = [self.within(*cell) for cell in cells]
         for pieces in zip_longest(*wrapped, fillvalue=Text()):
             line = Text()
-            for number, (piece, column, width) in enumerate(zip(pieces, columns, widths, strict=True)):
+            for number, (piece, (_, column, width)) in enumerate(zip(pieces, cells, strict=True)):
                 blank = " " * (width - piece.cell_len)
                 line.append(" " * gap if number else "")
                 line = line + blank + piece if column.kind == "figure" else line + piece + blank
             line.rstrip()
             yield line
 
-    def one_below_the_other(self, heads: Sequence[Text], rows: Sequence[Sequence[Text]], width: int) -> Iterator[Text]:
-        """A row as lines "heading: value", for where a table is too wide."""
-        for number, row in enumerate(rows):
-            if number:
-                yield Text()
-            for column, (head, text) in enumerate(zip(heads, row, strict=True)):
-                if text.plain:
-                    line = head + f":{GLUE}" + text if head.plain else text
-                    yield from _indented(_between_words(line, max(width - 2, 1)), "  " if column else "")
+    def within(self, text: Text, column: Column, width: int) -> Iterable[Text]:
+        """The lines of a cell."""
+        if text.cell_len <= width:
+            return [text]
+        if column.kind == "key":
+            mark = encodable("…", self.encoding)
+            start = (width - len(mark)) // 2
+            return [text[:start] + mark + text[start + len(mark) - width :]]
+        if column.kind == "words" and max(map(cell_len, text.plain.split(" "))) > width:
+            text.plain = text.plain.replace(GLUE, " ")
+        return text.wrap(self.console, width, overflow="fold")
+
+
+def laid_out(columns: Sequence[Column], texts: Sequence[Sequence[Text]], room: int) -> tuple[list[int], int]:
+    """The widths of as many columns as have room, and the blanks between them; the first two always, if need be wrapped."""
+    for count in range(len(columns), min(2, len(columns)) - 1, -1):
+        for gap in GAPS:
+            if widths := fitting(columns[:count], texts, room - gap * (count - 1)):
+                return widths, gap
+    few = [replace(column, kind="prose") if column.kind == "words" else column for column in columns[:2]]
+    gap = GAPS[-1]
+    return fitting(few, texts, room - gap) or [(room - gap) // len(few)] * len(few), gap
 
 
 def fitting(columns: Sequence[Column], texts: Sequence[Sequence[Text]], room: int) -> list[int] | None:
-    """The width of each column, together at most `room`: the widest gives way first; None where nothing can.
-
-    `texts`: the headings, then the rows.
-    """
+    """The width of each column, together at most `room`: the widest gives way first; None where nothing can."""
     wanted, least = [], []
-    for column, cells in zip(columns, zip(*texts, strict=True), strict=True):
+    for column, cells in zip(columns, zip(*texts, strict=True), strict=False):
         words = [max(map(cell_len, text.plain.split(" "))) for text in cells]
-        longest = max(words)
-        least.append(min(longest, max(NARROWEST_PROSE, words[0])) if column.kind == "prose" else longest)
-        wanted.append(max(least[-1], min(max(text.cell_len for text in cells), room)))
+        whole = min(max(text.cell_len for text in cells), room)
+        least.append(
+            {"prose": min(whole, max(NARROWEST_PROSE, words[0])), "key": min(whole, NARROWEST_KEY)}.get(column.kind, max(words))
+        )
+        wanted.append(max(least[-1], whole))
     while sum(wanted) > room:
         spare, widest = max(
             (width if width > low else 0, number) for number, (width, low) in enumerate(zip(wanted, least, strict=True))
@@ -163,6 +182,16 @@ def fitting(columns: Sequence[Column], texts: Sequence[Sequence[Text]], room: in
             return None
         wanted[widest] -= 1
     return wanted
+
+
+def newest(rows: Sequence[tuple[Text, ...]]) -> Sequence[tuple[Text, ...]]:
+    """The last rows of a list, at most MOST_LINES together; the last one in any case."""
+    lines = 0
+    for number, row in enumerate(reversed(rows)):
+        lines += len(row)
+        if number and lines > MOST_LINES:
+            return rows[-number:]
+    return rows
 
 
 def _between_words(text: Text, width: int) -> Iterator[Text]:

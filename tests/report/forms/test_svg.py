@@ -22,8 +22,7 @@ def numbers_in(path: str) -> list[float]:
 
 def test_points_lie_inside_of_the_axes_with_the_larger_values_above_and_to_the_right() -> None:
     drawn = svg.drawing(chart(((0.0, 100.0), (86_400.0, 200.0))), USD)
-    ((_, path),) = drawn.dots
-    left, bottom, _, right, top, _ = numbers_in(path)
+    ((_, [[(left, bottom)], [(right, top)]]),) = drawn.dots
     assert svg.LEFT < left < right < svg.WIDTH - svg.RIGHT
     assert svg.TOP < top < bottom < svg.HEIGHT - svg.BOTTOM
 
@@ -44,8 +43,7 @@ def test_money_has_round_numbers_in_the_readers_currency() -> None:
 
 def test_values_far_apart_are_on_a_logarithmic_axis() -> None:
     drawn = svg.drawing(chart(((0.0, 1.0), (1.0, 10.0), (2.0, 100.0))), USD)
-    ((_, path),) = drawn.dots
-    _, first, _, _, second, _, _, third, _ = numbers_in(path)
+    ((_, [[(_, first)], [(_, second)], [(_, third)]]),) = drawn.dots
     assert first - second == pytest.approx(second - third, abs=0.2)
 
 
@@ -62,8 +60,8 @@ def test_values_far_apart_are_on_a_logarithmic_axis() -> None:
 )
 def test_no_points_break_it(points: tuple[tuple[float, float], ...]) -> None:
     for x, y in (("moment", "duration_seconds"), ("duration_seconds", "cost_usd"), ("f1", "gpu_utilisation")):
-        drawn = svg.drawing(chart(points, x=x, y=y, moments=((0.0, "a"), (1.7e9, "b")), stairs=points), USD)
-        paths = [path for _, path, *_ in (*drawn.dots, *drawn.lines)]
+        drawn = svg.drawing(chart(points, x=x, y=y, moments=((0.0, "a"), (1.7e9, "b"))), USD)
+        paths = [svg.path(strokes) for _, strokes, *_ in (*drawn.dots, *drawn.lines)]
         assert all(math.isfinite(number) for path in paths for number in numbers_in(path))
         assert not re.search("nan|inf|e", "".join(paths))
         assert len(drawn.x.ticks) <= 2 * svg.TICKS_X + 2, "it is twice as wide"
@@ -79,7 +77,8 @@ def test_what_changed_is_written_above_its_line_where_no_other_text_is() -> None
     (first, _, above), (second, _, below) = (labels[f"trial: batch {at} → 64"] for at in (500, 520))
     assert first < second < first + 22 * svg.LETTER
     assert above == below - svg.ROW
-    assert [line[1].split()[1] for line in drawn.lines if line[2].endswith("500 → 64")] == [f"{above - svg.ROW + 4:g}V260"]
+    ((_, [[(_, begins), (_, ends)]], _),) = [line for line in drawn.lines if line[2].endswith("500 → 64")]
+    assert (begins, ends) == (above - svg.ROW + 4, 260)
 
 
 def test_of_changes_without_room_the_newest_are_labelled_and_all_are_said_to_who_points_at_them() -> None:
@@ -91,10 +90,11 @@ def test_of_changes_without_room_the_newest_are_labelled_and_all_are_said_to_who
 
 
 def test_a_front_is_the_border_of_what_its_points_dominate() -> None:
-    drawn = svg.drawing(chart(((1.0, 9.0), (2.0, 3.0)), x="duration_seconds", y="cost_usd", stairs=((2.0, 3.0), (1.0, 9.0))), USD)
-    ((kind, path, _),) = drawn.lines
-    assert kind == "stairs"
-    assert re.fullmatch(r"M[\d.]+ [\d.]+H[\d.]+V[\d.]+", path)
+    points = ((2.0, 3.0), (1.0, 9.0))
+    drawn = svg.drawing(Plot("t", "d", "duration_seconds", "cost_usd", (Marks("front", points, joined="steps"),)), USD)
+    ((kind, [[first, corner, last]], _),) = drawn.lines
+    assert kind == "joined"
+    assert corner == (last[0], first[1])
 
 
 def test_who_does_not_see_it_has_its_description_in_every_form() -> None:
@@ -113,8 +113,8 @@ def test_a_chart_without_points_is_not_shown() -> None:
 def test_what_is_bad_is_a_cross_and_not_only_red() -> None:
     marks = tuple(Marks(name, ((1.0, 2.0),), emphasis) for name, emphasis in (("well", "good"), ("not well", "bad")))
     drawn = svg.drawing(Plot("t", "d", "moment", "duration_seconds", marks), USD)
-    assert [path.count("l") for _, path in drawn.dots] == [0, 2]
-    assert [path for _, path in drawn.legend] == ["M6.0 6.0h0", "M2.5 2.5l7 7m0-7l-7 7"]
+    assert [len(strokes) for _, strokes in drawn.dots] == [1, 2]
+    assert [svg.path(signs[0].strokes) for _, signs in drawn.legend] == ["M6.0 6.0h0", "M2.5 2.5L9.5 9.5M9.5 2.5L2.5 9.5"]
 
 
 @pytest.mark.parametrize("days", [0.002, 0.05, 0.3, 1, 2, 3, 5, 8, 13, 20, 45, 60, 100, 300, 700])

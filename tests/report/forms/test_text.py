@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from report.forms.sample import ATTACKS, CHANGES, FORECASTS, RUNS, SAMPLE, attacked
 
@@ -72,17 +74,55 @@ def test_an_estimate_breaks_before_its_interval_and_nowhere_else() -> None:
     assert "                    (40m 00s to 1h 01m)" in lines
 
 
-def test_a_table_that_is_too_wide_is_written_row_by_row() -> None:
+@pytest.mark.parametrize(
+    ("encoding", "short"), [("utf-8", "a-name-that-is-as…names-of-pods-are"), ("ascii", "a-name-that-is-a...ames-of-pods-are")]
+)
+def test_a_long_key_loses_its_middle(encoding: str, short: str) -> None:
     name = "a-name-that-is-as-long-as-names-of-pods-are"
     table = Table((Column("run", "key"), Column("time", "figure", "duration_seconds")), ((name, 12.5), ("r2", None)))
-    shown = text.render(Document("t", (table,)), width=44, colour=False)
-    assert shown == f"t\n\nrun: {name}\n  time: 12.5s\n\nrun: r2\n  time: unknown\n"
+    shown = text.render(Document("", (table,)), width=44, colour=False, encoding=encoding)
+    assert shown.split("\n")[1:3] == [f"{short}    12.5s", f"r2{' ' * 35}unknown"]
 
 
-def test_a_narrow_terminal_leaves_out_optional_columns_alone() -> None:
-    table = Table((Column("run"), Column("suggestion", optional=True), Column("end")), (("r" * 20, "s" * 20, "ended-well"),))
-    assert "sss" in text.render(Document("t", (table,)), width=60, colour=False)
-    assert text.render(Document("t", (table,)), width=50, colour=False) == f"t\n\nrun{' ' * 19}end\n{'r' * 20}  ended-well\n"
+def test_an_id_of_a_suggestion_stays_whole() -> None:
+    made = "20261121-120000-abcdef"
+    table = Table((Column("suggestion", "key"), Column("a"), Column("b")), ((made, "a" * 10, "b" * 10),))
+    assert text.render(Document("", (table,)), width=40, colour=False) == (
+        f"suggestion{' ' * 14}a\n{made}  {'a' * 10}\nhidden at 40 columns: b\n"
+    )
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_the_last_columns_give_way_and_are_named(width: int) -> None:
+    columns = [Column("run"), *(Column(f"column {n}") for n in range(9)), Column("")]
+    table = Table(tuple(columns), (("r" * 18, *(f"{n}" * 12 for n in range(9)), "!" * 9),))
+    head, row, *rest = text.render(Document("", (table,)), width=width, colour=False).split("\n")
+    shown = head.count("column")
+    assert len(row) <= width
+    assert " ".join(rest).strip() == f"hidden at {width} columns: {', '.join(f'column {n}' for n in range(shown, 9))}"
+    assert len(row) + 12 + 1 > width, "one more would have had room"
+
+
+def test_two_columns_always_stay_and_wrap() -> None:
+    table = Table(
+        (Column("what"), Column("which"), Column("more")), (("many words " * 4, "and a few more words of it " * 2, "x"),)
+    )
+    lines = text.render(Document("", (table,)), width=40, colour=False).split("\n")
+    assert max(map(len, lines)) <= 40
+    assert {"many", "few", "it"} < set(" ".join(lines).split())
+    assert lines[-2] == "hidden at 40 columns: more"
+
+
+def test_of_a_long_list_the_newest_rows_are_shown() -> None:
+    rows = tuple((f"r{n}", "some words of a sentence") for n in range(20))
+    columns = (Column("run"), Column("why", "prose"))
+    whole, few = Table(columns, rows), Table(columns, rows, all_with="--limit 20")
+    assert text.render(Document("", (whole,)), width=80, colour=False).count("\n") == 21
+    shown = text.render(Document("", (few,)), width=80, colour=False)
+    assert shown.split("\n")[1].startswith("r10 ")
+    assert shown.endswith("\n10 older: --limit 20\n")
+    tall = replace(few, columns=(Column("run"), Column("why", "prose")), rows=tuple((n, "twenty words " * 20) for n, _ in rows))
+    assert text.render(Document("", (tall,)), width=40, colour=False).endswith("\n19 older: --limit 20\n")
 
 
 @pytest.mark.parametrize("width", [1, 40, 80, 200])

@@ -93,8 +93,8 @@ def changes(decided: Suggestion) -> Table:
     rows = tuple(
         (
             short(change.key),
-            short(change.old_text),
-            Cell(short(change.new_text), emphasis="strong"),
+            short(numbers.as_in_reports(change.old_text)),
+            Cell(short(numbers.as_in_reports(change.new_text)), emphasis="strong"),
             short(suggestion.held_back(change)),
         )
         for change in decided.changes[:MOST_CHANGES]

@@ -61,8 +61,8 @@ def replay(
       jpo lab replay config.ini                            your own history, as far as it goes
     """
     from jpo.plugins.lab.report import replay as subject
-    from jpo.plugins.lab.report.plots_replay import plot
     from jpo.plugins.lab.story import replay as command
+    from jpo.report.forms.picture import save
 
     traces = [path for path in given if path.suffix.lower() == ".csv"]
     own = [(path, load_settings(path, toml, {})) for path in given if path not in traces]
@@ -86,5 +86,5 @@ def replay(
     )
     played = command.replay(traces, own, wanted, now=time.time(), track=track)
     if picture:
-        plot(picture, played.contest, played.result)
+        save(subject.charts(played.result), picture, f"jpo lab replay: {subject.headline(played.contest)}")
     output.show(subject, played)

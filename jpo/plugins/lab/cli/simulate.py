@@ -76,9 +76,8 @@ def simulate(
     from jpo.learning.serving import LEARNING
     from jpo.plugins.lab.report import fleet as one
     from jpo.plugins.lab.report import policies as several
-    from jpo.plugins.lab.report.plots_fleet import plot
     from jpo.plugins.lab.story import simulate as command
-    from jpo.report.plots.picture import can_plot
+    from jpo.report.forms.picture import can_plot, save
 
     def decided_by(policy: PolicyName, config: Path, settings: LoadedSettings, suggestion_id: str, now: float) -> str:
         learning = learn and policy != "belief"
@@ -101,7 +100,7 @@ def simulate(
         return
     fleet = command.simulate(plan, partial(decided_by, "sac"), keep=keep, track=track)
     if picture:
-        plot(fleet, picture)
+        save(one.charts(fleet), picture, one.headline(fleet))
     output.show(one, fleet)
 
 

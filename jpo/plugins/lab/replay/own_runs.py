@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from jpo.errors import UsageError
 from jpo.plugins.lab.replay.traces import LARGEST, SMALLEST, CostUnit, Execution, Trace
 from jpo.records import Run
+from jpo.wording import numbers
 
 
 def trace_of(
@@ -43,7 +44,7 @@ def _execution(run: Run, cost: float | None) -> Execution | None:
 
 def _notes(trace: Trace, *, left_out: int) -> tuple[str, ...]:
     runs = sum(map(len, trace.executions))
-    start = ", ".join(f"{name} = {value:g}" for name, value in trace.configurations[trace.default].items())
+    start = ", ".join(f"{name} = {numbers.plain(value)}" for name, value in trace.configurations[trace.default].items())
     among = f"the {len(trace.configurations)} configurations of its {runs} runs"
     notes = [
         f"{trace.name}: only {among} can be chosen; others may be better",

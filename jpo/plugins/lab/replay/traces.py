@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeGuard
 
 from jpo.errors import UsageError, quoted
 from jpo.files.reading import contents, number_or_nan, toml
+from jpo.wording import numbers
 
 CostUnit = Literal["J", "GPU h", "USD", "relative"]
 LARGEST_BYTES = 64 << 20
@@ -97,7 +98,7 @@ def read_trace(path: Path, *, opened: Collection[str] = ()) -> Trace:
             by_values.setdefault(key, []).append(_execution(cells, head["cost_column"]))
     default = tuple(float(head["default"][knob]) for knob in knobs)
     if default not in by_values:
-        values = ", ".join(f"{knob} = {value:g}" for knob, value in zip(knobs, default, strict=True))
+        values = ", ".join(f"{knob} = {numbers.plain(value)}" for knob, value in zip(knobs, default, strict=True))
         raise _malformed(str(path), f"has no row for its default ({values})")
     keys = sorted(by_values)
     return Trace(

@@ -1,13 +1,31 @@
-"""Fleet: before and after of every simulated workload and overall, in at most 100 columns; every single run for programs."""
+"""Fleet: before and after of every simulated workload and overall, as tables and as a picture; every single run for programs."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 
-from jpo.plugins.lab.fleet import CLEARLY, METRICS, Fleet, Lane, all_runs, before_after, change, failures, overall, typical, worse
+import numpy as np
+
+from jpo.plugins.lab.fleet import (
+    CLEARLY,
+    METRICS,
+    Fleet,
+    Lane,
+    all_runs,
+    before_after,
+    change,
+    failures,
+    overall,
+    ratios,
+    typical,
+    worse,
+)
 from jpo.records import Run
-from jpo.report.document import Cell, Column, Document, Items, Row, Table, estimate
+from jpo.report.document import Cell, Column, Document, Items, Marks, Plot, Row, Table, estimate
 from jpo.wording import names, numbers
+
+HIGHEST = 5.0
+"""Where a picture ends: one workload that got much worse must not hide the others."""
 
 
 def document(fleet: Fleet) -> Document:
@@ -24,15 +42,30 @@ def headline(fleet: Fleet) -> str:
 
 def per_workload(fleet: Fleet) -> Table:
     """Medians of the last runs, unchanged → with JPO; how much better the objective got, and how much better it could be."""
-    shown = [name for name in METRICS if name != "energy_joules"]
-    metrics = [Column(names.quantity(name).short, "figure", name, optional=name.endswith("_utilisation")) for name in shown]
-    changes = (Column("goal", "figure", "change"), Column("best", "figure", "change"))
+    shown = sorted((name for name in METRICS if name != "energy_joules"), key=lambda name: name.endswith("_utilisation"))
+    metrics = [Column(names.quantity(name).short, "figure", name) for name in shown]
+    changes = (Column("goal", "figure", "change"), Column("best", "figure", "change"), Column("failed", "figure"))
     rows: list[Row] = []
     for number, lane in enumerate(fleet.lanes):
         workload = f"{number:02} {'gpu' if 'gpus' in lane.first else 'cpu'}"
         values = (arrow(name, *before_after(lane, name, fleet.last)) for name in shown)
-        rows.append((workload, *values, "{} → {}".format(*failures(lane)), goal(lane), lane.best))
-    return Table((Column("workload", "key"), *metrics, Column("failed", "figure"), *changes), tuple(rows), "workloads")
+        rows.append((workload, goal(lane), lane.best, "{} → {}".format(*failures(lane)), *values))
+    return Table((Column("workload", "key"), *changes, *metrics), tuple(rows), "workloads")
+
+
+def charts(fleet: Fleet) -> list[Plot]:
+    """Median and quartiles over the workloads against the number of the run, in multiples of the unchanged configuration."""
+    counted = (
+        f"{len(fleet.lanes)} simulated workloads; a failed run counts what it took and one unchanged run. Dashed: unchanged."
+    )
+    charts = []
+    for name, title in (("cost_usd", "cost of a run"), ("duration_seconds", "time of a run")):
+        low, middle, high = np.minimum(np.nanquantile(ratios(fleet, name), (0.25, 0.5, 0.75), axis=0), HIGHEST).tolist()
+        points = tuple((float(run), value) for run, value in enumerate(middle, 1))
+        reach = tuple((run, run, *ends) for (run, _), ends in zip(points, zip(low, high, strict=True), strict=True))
+        marks = (Marks("with JPO: median, and quartiles", points, joined="line", reach=reach),)
+        charts.append(Plot(title, counted, "", "", marks, "run", "in multiples of unchanged", level=1.0))
+    return charts
 
 
 def arrow(name: str, before: float | None, after: float | None) -> Cell:

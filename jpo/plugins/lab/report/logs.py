@@ -101,15 +101,15 @@ def _best(figures: Figures) -> Table:
     columns = (
         Column("best configuration"),
         *(Column(names.short(name), "figure", name) for name in parameters),
-        *(Column("runs", "figure"), Column("failed", "figure")),
         *(Column(names.heading(name), "figure", name) for name in measured),
+        *(Column("runs", "figure"), Column("failed", "figure")),
     )
     rows = [
         (
             f"by {goal}",
             *(or_empty(configuration.parameters.get(name)) for name in parameters),
-            *(configuration.runs, configuration.failed),
             *(or_empty(configuration.medians.get(name)) for name in measured),
+            *(configuration.runs, configuration.failed),
         )
         for goal, configuration in best.items()
     ]

@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from jpo.plugins.lab.replay.contest import Contest, Result
+from jpo.plugins.lab.replay.contest import Contest, Result, Standing
 from jpo.plugins.lab.replay.metrics import HARM_RUNS, Estimate, Score
 from jpo.plugins.lab.replay.play import STOP_AT, expected
 from jpo.plugins.lab.replay.traces import Trace
 from jpo.records import uncoded
-from jpo.report.document import Cell, Column, Document, Row, Span, Table
+from jpo.report.document import Cell, Column, Document, Marks, Plot, Row, Span, Table
+from jpo.report.forms.colours import SEVERAL
 from jpo.wording.numbers import counted
 
 LEGEND = (
@@ -57,6 +58,23 @@ def tables(played: Played) -> Iterator[Table]:
         for trace in traces if played.each_workload or len(traces) == 1 else ():
             scores = {policy: standing.by_workload[trace.name] for policy, standing in standings.items()}
             yield table(scores, horizons, f"{objective}, {trace.name}")
+
+
+def charts(result: Result) -> list[Plot]:
+    """For each objective the cost of all runs so far against their number, a line per policy, one standard error wide."""
+    said = "Cost of all runs so far / of as many with the best configuration; the band is a standard error. Dashed: the best."
+    return [
+        Plot(objective, said, "", "", tuple(_curves(standings)), "runs of the job", "cost / of the best", level=1.0)
+        for objective, standings in result.items()
+    ]
+
+
+def _curves(standings: Mapping[str, Standing]) -> Iterator[Marks]:
+    for number, (policy, standing) in enumerate(standings.items()):
+        points = tuple((float(run), cost.mean) for run, cost in enumerate(standing.overall.curve, 1))
+        errors = [0.0 if math.isnan(cost.error) else cost.error for cost in standing.overall.curve]
+        reach = tuple((run, run, mean - error, mean + error) for (run, mean), error in zip(points, errors, strict=True))
+        yield Marks(policy, points, hue=1 + number % len(SEVERAL), joined="line", reach=reach)
 
 
 def table(scores: Mapping[str, Score], horizons: Sequence[int], caption: str) -> Table:

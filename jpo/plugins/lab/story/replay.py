@@ -19,7 +19,6 @@ from jpo.cost import Prices, log_rate, run_cost_usd
 from jpo.errors import UsageError
 from jpo.files.reading import same_file
 from jpo.plugins.lab.replay.contest import Backend, Contest, hold
-from jpo.plugins.lab.replay.extras import need
 from jpo.plugins.lab.replay.own_runs import trace_of
 from jpo.plugins.lab.replay.play import OBJECTIVES, Objective, PolicyFactory, ReplayProblem
 from jpo.plugins.lab.replay.policies import POLICIES
@@ -30,7 +29,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.records import POLICIES as NAMED
 from jpo.records import Outcome, PolicyName, Run, Track
-from jpo.report.plots.picture import FORMS
+from jpo.report.forms.picture import can_plot
 
 
 class Advised:
@@ -158,9 +157,7 @@ def _known(option: str, text: str, names: Sequence[str]) -> tuple[str, ...]:
 def refuse_outputs(results: Sequence[Path], picture: Path | None, traces: Sequence[Path]) -> None:
     """Find out before minutes are spent that a picture could not be drawn, or a result would destroy what is replayed."""
     if picture:
-        need("--plot", "matplotlib")
-    if picture and picture.suffix.lower() not in FORMS:
-        raise UsageError("--plot", f"{picture} is not a plot", f"name a file that ends in {' or '.join(FORMS)}", code="JPO-E704")
+        can_plot(picture)
     for file in results:
         if any(same_file(file, trace) for trace in traces):
             raise UsageError(str(file), "is a file that is replayed", "name another one", code="JPO-E307")

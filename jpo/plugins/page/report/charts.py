@@ -42,7 +42,7 @@ def saved_over_time(review: Review, quantity: str) -> Plot:
 
 def _steps(title: str, description: str, quantity: str, points: Places, label: str = "") -> Plot:
     """A value that holds until the next run."""
-    return Plot(title, description, "moment", quantity, (Marks("", points),), "ended (UTC)", label, stairs=points)
+    return Plot(title, description, "moment", quantity, (Marks("", points, joined="steps"),), "ended (UTC)", label)
 
 
 def parameters(workload: WorkloadReview) -> Iterator[Plot]:
@@ -107,7 +107,6 @@ def trade_off(workload: WorkloadReview) -> Plot:
     marks = (
         Marks("newest suggestion", today, "warning", hollow=True),
         Marks("beaten by another one", others, "dim"),
-        Marks("on the front", corners),
+        Marks("on the front", corners, joined="" if front.maximised else "steps"),
     )
-    stairs = () if front.maximised else corners
-    return Plot("Measured trade-off", f"{best}.", x, y, marks, y_label=f"{names.heading(y)}{more}", stairs=stairs, key=key)
+    return Plot("Measured trade-off", f"{best}.", x, y, marks, y_label=f"{names.heading(y)}{more}", key=key)

@@ -13,7 +13,7 @@ from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, Rev
 from jpo.records import Note, uncoded
 from jpo.report import audit, before_after, sla
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Row, Section, Span, Table, estimate
-from jpo.report.history import against, assumed_in, differing_and_shared, ledger_blocks, or_empty
+from jpo.report.history import against, assumed_in, differing_and_shared, kind_of, ledger_blocks, or_empty
 from jpo.report.sla import SlaReport
 from jpo.wording import names, numbers
 
@@ -65,9 +65,9 @@ def _overview(review: Review) -> Iterator[Block]:
         return
     yield answer(review)
     columns = (
-        *(Column("repository"), Column("workload", "key"), *(Column(SAVED[name].lower(), "figure", name) for name in SAVED)),
-        *(Column("time per model", "figure"), Column("SLA kept", "figure", "share", optional=True)),
-        *(Column("models", "figure"), Column("state")),
+        *(Column("repository"), Column("workload", "key"), Column("state")),
+        *(Column(SAVED[name].lower(), "figure", name) for name in SAVED),
+        *(Column("time per model", "figure"), Column("models", "figure"), Column("SLA kept", "figure", "share")),
     )
     losing = {one.repository for one in review.workloads if lost(one)}
     in_turn = sorted(review.workloads, key=lambda one: (one.repository not in losing, one.repository, not lost(one)))
@@ -90,9 +90,9 @@ def _line(workload: WorkloadReview) -> Row:
     )
     newest = workload.decisions[-1].suggestion.decision.kind if workload.decisions else ""
     return (
-        *(workload.repository, str(workload.identity), *saved, before_after.ratio_or_difference(time)[0]),
-        *(estimate(kept, "share") if kept else "", f"{models} of {len(workload.runs)}"),
-        Span("worse", "bad") if lost(workload) else newest,
+        *(workload.repository, str(workload.identity), Span("worse", "bad") if lost(workload) else newest, *saved),
+        *(before_after.ratio_or_difference(time)[0], f"{models} of {len(workload.runs)}"),
+        estimate(kept, "share") if kept else "",
     )
 
 
@@ -132,11 +132,10 @@ def left_out(some: Sequence[object], newest: int | None) -> str:
 
 def _decisions(workload: WorkloadReview, newest: int | None) -> Table:
     columns = (
-        *(Column("made (UTC)", quantity="moment"), Column("suggestion", "key"), Column("kind"), Column("changes", "prose")),
-        *(Column("result"), Column("forecast", "figure", "duration_seconds")),
-        *(Column("actual (median)", "figure", "duration_seconds"), Column("time saved", "figure", "duration_seconds")),
-        *(Column("trial"), Column("runs", "figure", optional=True), Column("inside")),
-        *(Column("decided by", "prose"), Column("asked by", optional=True)),
+        *(Column("made (UTC)", quantity="moment"), Column("kind"), Column("changes", "prose")),
+        *(Column("time saved", "figure", "duration_seconds"), Column("result"), Column("suggestion", "key")),
+        *(Column("forecast", "figure", "duration_seconds"), Column("actual (median)", "figure", "duration_seconds")),
+        *(Column("trial"), Column("inside"), Column("runs", "figure"), Column("decided by", "prose"), Column("asked by")),
     )
     folded = [list(some) for _, some in groupby(workload.decisions, lambda made: not made.suggestion.changes or made)]
     rows = tuple(map(_decision, latest(folded, newest)))
@@ -146,15 +145,15 @@ def _decisions(workload: WorkloadReview, newest: int | None) -> Table:
 def _decision(some: Sequence[ReviewedSuggestion]) -> Row:
     """A suggestion, or several in turn that kept the values: one line, since nothing happened."""
     newest, several = some[-1], some[1:]
-    suggestion, kind = newest.suggestion, f"{newest.suggestion.decision.kind}{f' {len(some)} times' if several else ''}"
+    suggestion = newest.suggestion
     compared, spent = sum(made.compared for made in some), [made.spent.before for made in some if made.spent]
     return (
-        *(suggestion.created_at, suggestion.suggestion_id, kind, before_after.changes(suggestion)),
-        "" if several else Span(newest.fate, FATES.get(newest.fate, "")),
-        *(("", "") if several else (estimate(suggestion.next.duration_seconds), or_empty(newest.actual.median))),
+        *(suggestion.created_at, kind_of(suggestion, len(several)), before_after.changes(suggestion)),
         Cell(-sum(spent), "duration_seconds", emphasis="bad" if sum(spent) > 0 else "") if spent else "",
-        *(before_after.taught(suggestion, newest.spent), sum(made.runs for made in some) or ""),
-        f"{sum(made.inside for made in some)} of {compared}" if compared else "",
+        *("" if several else Span(newest.fate, FATES.get(newest.fate, "")), suggestion.suggestion_id),
+        *(("", "") if several else (estimate(suggestion.next.duration_seconds), or_empty(newest.actual.median))),
+        before_after.taught(suggestion, newest.spent),
+        *(f"{sum(made.inside for made in some)} of {compared}" if compared else "", sum(made.runs for made in some) or ""),
         ", ".join(dict.fromkeys(decider(made.suggestion.decision.decided_by) for made in some)),
         ", ".join(dict.fromkeys(made.asked_by for made in some if made.asked_by)),
     )
@@ -166,10 +165,10 @@ def _runs(workload: WorkloadReview, newest: int | None) -> Iterator[Block]:
     of_model = names.objectives([name for run in runs for name in run.outcome.known])[2:]
     columns = (
         *(Column("ended (UTC)", quantity="moment"), Column("run", "key"), Column("status")),
+        *(Column("duration", "figure", "duration_seconds"), Column("cost", "figure", "cost_usd")),
         *(Column(names.short(name), "figure", name) for name in differing),
-        *(Column("duration", "figure", "duration_seconds"), Column("forecast"), Column("cost", "figure", "cost_usd")),
-        *(Column(names.heading(name), "figure", name) for name in of_model),
-        *(Column("SLA"), Column("decided by", optional=True), Column("suggestion", "key", optional=True)),
+        *(*(Column(names.heading(name), "figure", name) for name in of_model), Column("SLA")),
+        *(Column("forecast"), Column("decided by"), Column("suggestion", "key")),
     )
     rows = tuple(_run(reviewed, differing, of_model) for reviewed in latest(workload.runs, newest))
     yield Table(columns, rows, "runs", left_out(workload.runs, newest))
@@ -184,11 +183,11 @@ def _run(reviewed: ReviewedRun, differing: Sequence[str], of_model: Sequence[str
     decided = past.suggestion.decision.decided_by if past.suggestion else ""
     return (
         *(run.ended_at, run.run_id, ending if run.ended_well else Span(str(ending), "bad")),
+        *(or_empty(outcome.duration_seconds), or_empty(reviewed.cost_usd)),
         *(or_empty(run.parameters.get(name)) for name in differing),
-        *(or_empty(outcome.duration_seconds), against(past.compared), or_empty(reviewed.cost_usd)),
         *(or_empty(outcome.of(name)) for name in of_model),
-        *(Span(past.sla, VERDICTS.get(past.sla, "dim")) if past.sla else "", decider(decided)),
-        past.recorded.suggestion_id or "",
+        Span(past.sla, VERDICTS.get(past.sla, "dim")) if past.sla else "",
+        *(against(past.compared), decider(decided), past.recorded.suggestion_id or ""),
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 METHODS = ("markov", "hmm", "changepoint", "crbm-kmeans")
 """Of jpo.plugins.phases.fit, which needs numpy: help must not."""
 PALETTES = ("tab10", "Set2", "viridis", "cividis", "gray")
-"""Of jpo.plugins.phases.report.plots, which needs numpy, too."""
+"""Of matplotlib; the last three read in print or with any eyes."""
 model_file = click.argument("model", type=FILE, metavar="MODEL")
 traces_files = click.argument("traces", nargs=-1, required=True, type=FILE, metavar="TRACES...")
 

@@ -168,7 +168,7 @@ def plot(model: Path, traces: Sequence[Path], kind: str, palette: str, selection
     from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import fitted
     from jpo.plugins.phases.story import phases as command
-    from jpo.report.plots.picture import can_plot
+    from jpo.report.forms.picture import can_plot
 
     _keepable(destination.result, [model, *traces])
     if destination.result is not None:

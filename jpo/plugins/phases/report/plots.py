@@ -1,91 +1,71 @@
-"""Phases as pictures: each resource over bars of its phases, and what each phase uses as box plots."""
+"""Phases as pictures: each resource over boxes of its phases, and what each phase uses as boxes of the middle half."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.plugins.phases.chain import Ints, entries
 from jpo.plugins.phases.table import in_units
 from jpo.plugins.phases.traces import Traces
-from jpo.report.plots.picture import dress, save
-from jpo.wording.printable import printable
+from jpo.report.document import Marks, Plot
+from jpo.report.forms.colours import SEVERAL
+from jpo.report.forms.picture import save
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-PALETTES = ("tab10", "Set2", "viridis", "cividis", "gray")
-"""Of matplotlib; the last three read in print or with any eyes."""
 MOST_ROWS = 12
 UNITS = {"cpu_cores": "CPU (cores)", "memory_bytes": "memory (GiB)", "gpu_memory_bytes": "GPU memory (GiB)"}
+Box = tuple[float, float, float, float]
 
 
 def plot_resources(traces: Traces, phases: Ints, k: int, palette: str, file: Path) -> None:
-    """Draw each execution, MOST_ROWS at most: a row for each, a panel for each feature, the phases behind it.
-
-    Raises UsageError: JPO-E307, the file cannot be written.
-    """
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
-
-    colours = _colours(palette, k)
-    shown = traces.executions[:MOST_ROWS]
-    figure = Figure(figsize=(5.5 * len(traces.features), 0.8 + 1.7 * len(shown)), layout="constrained")
-    panels = figure.subplots(len(shown), len(traces.features), squeeze=False)
-    for row, execution, own in zip(panels, shown, traces.split(phases), strict=False):
-        minutes = (execution.times - execution.times[0]) / 60
-        edges = [*entries(own), len(own) - 1]
-        for axes, feature, values in zip(row, traces.features, execution.values.T, strict=True):
-            for start, end in itertools.pairwise(edges):
-                axes.axvspan(minutes[start], minutes[end], color=colours[own[start]], alpha=0.35, linewidth=0)
-            axes.plot(minutes, [in_units(feature, value) for value in values], color="0.15", linewidth=1)
-            axes.set_xlim(0, max(minutes[-1], 1e-9))
-            axes.set_ylim(bottom=0)
-            _plain(axes, printable(execution.name), UNITS.get(feature, printable(feature)))
-    for axes in panels[-1]:
-        axes.set_xlabel("minutes")
-    handles = [Patch(color=colours[phase], label=f"phase {phase}", alpha=0.6) for phase in range(k)]
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(k, 10), frameon=False)
-    save(figure, file)
+    """Draw each execution, MOST_ROWS at most: a chart for each of its features, the phases behind it."""
+    charts = []
+    for execution, own in zip(traces.executions[:MOST_ROWS], traces.split(phases), strict=False):
+        minutes = ((execution.times - execution.times[0]) / 60).tolist()
+        stays = list(itertools.pairwise([*entries(own), len(own) - 1]))
+        for feature, values in zip(traces.features, execution.values.T, strict=True):
+            used = [float(in_units(feature, value)) for value in values]
+            boxes = [(int(own[start]), (minutes[start], minutes[end], 0.0, max(used))) for start, end in stays]
+            line = Marks("", tuple(zip(minutes, used, strict=True)), "dim", joined="line")
+            title = f"{execution.name}: {UNITS.get(feature, feature)}"
+            charts.append(Plot(title, "", "", "", (*_boxes(boxes, k), line), "minutes"))
+    save(charts, file, "Phases", hues=_colours(palette, k))
 
 
 def plot_variance(traces: Traces, phases: Ints, k: int, palette: str, file: Path) -> None:
-    """Draw how much the samples of each phase differ, per feature, and how frequent each phase is.
-
-    Raises UsageError: JPO-E307, the file cannot be written.
-    """
-    from matplotlib.figure import Figure
-
-    colours, values = _colours(palette, k), traces.stacked()
-    figure = Figure(figsize=(4.2 * (len(traces.features) + 1), 3.6), layout="constrained")
-    *boxes, last = figure.subplots(1, len(traces.features) + 1)
-    for axes, feature, used in zip(boxes, traces.features, values.T, strict=True):
-        groups = [[in_units(feature, value) for value in used[phases == phase]] for phase in range(k)]
-        drawn = axes.boxplot(groups, positions=range(k), patch_artist=True, flierprops={"markersize": 2})
-        for box, colour in zip(drawn["boxes"], colours, strict=True):
-            box.set(facecolor=colour, alpha=0.6)
-        _plain(axes, "", UNITS.get(feature, printable(feature)))
-        axes.set_xlabel("phase")
-    last.bar(range(k), np.bincount(phases, minlength=k) / len(phases), color=colours)
-    _plain(last, "", "share of the samples")
-    last.set_xlabel("phase")
-    save(figure, file)
+    """Draw how much the samples of each phase differ, per feature, and how frequent each phase is."""
+    charts = []
+    for feature, used in zip(traces.features, traces.stacked().T, strict=True):
+        groups = {phase: [in_units(feature, value) for value in used[phases == phase]] for phase in range(k)}
+        spread = {phase: np.quantile(some, (0.05, 0.25, 0.5, 0.75, 0.95)).tolist() for phase, some in groups.items() if some}
+        boxes = [(phase, (phase - 0.3, phase + 0.3, quarter, more)) for phase, (_, quarter, _, more, _) in spread.items()]
+        reach = tuple((float(phase), float(phase), ends[0], ends[4]) for phase, ends in spread.items())
+        points = tuple((float(phase), ends[2]) for phase, ends in spread.items())
+        middle = Marks("median, and 90% of the samples", points, "dim", reach=reach)
+        charts.append(Plot(UNITS.get(feature, feature), "", "", "", (*_boxes(boxes, k), middle), "phase"))
+    shares = (np.bincount(phases, minlength=k) / len(phases)).tolist()
+    bars = [(phase, (phase - 0.3, phase + 0.3, 0.0, share)) for phase, share in enumerate(shares)]
+    charts.append(Plot("share of the samples", "", "", "share", tuple(_boxes(bars, k)), "phase"))
+    save(charts, file, "Phases", hues=_colours(palette, k))
 
 
-def _colours(palette: str, k: int) -> Sequence[tuple[float, float, float, float]]:
+def _boxes(boxes: Sequence[tuple[int, Box]], k: int) -> list[Marks]:
+    """The boxes of each phase."""
+    kinds = []
+    for phase in range(k):
+        some = tuple(box for each, box in boxes if each == phase)
+        places, hue = tuple((left, low) for left, _, low, _ in some), 1 + phase % len(SEVERAL)
+        kinds.append(Marks(f"phase {phase}", places, hue=hue, reach=some, joined="boxes"))
+    return kinds
+
+
+def _colours(palette: str, k: int) -> list[str]:
     from matplotlib import colormaps
+    from matplotlib.colors import to_hex
 
     colours = colormaps[palette]
-    if palette in ("tab10", "Set2"):
-        return [colours(phase % colours.N) for phase in range(k)]
-    return [colours(place) for place in np.linspace(0.1, 0.95, k)]
-
-
-def _plain(axes: Axes, title: str, label: str) -> None:
-    axes.set_ylabel(label)
-    axes.set_title(title, fontsize=9, loc="left", parse_math=False)
-    dress(axes)
+    places = range(k) if palette in ("tab10", "Set2") else np.linspace(0.1, 0.95, k)
+    return [to_hex(colours(place % colours.N if isinstance(place, int) else place)) for place in places]

@@ -46,8 +46,8 @@ def test_the_table_says_how_runs_ended_what_they_took_and_what_did_best(project)
     lines = [" ".join(line.split()) for line in answer.out.split("\n")]
     assert lines[2:4] == ["Workload digits/cnn/pytorch", "8 runs: 7 succeeded, 1 oom killed"]
     assert "duration 7 1m 11s 1m 10s 41.5s to 1m 39s 40s" in lines
-    assert "by time 64 3 1 41s 36.59 0.00091 USD 0.1" in lines
-    assert "by cost 64 3 1 41s 36.59 0.00091 USD 0.1" in lines
+    assert "by time 64 41s 36.59 0.00091 USD 0.1 3 1" in lines
+    assert "by cost 64 41s 36.59 0.00091 USD 0.1 3 1" in lines
 
 
 def test_nothing_is_written_and_no_store_is_made(project):

@@ -155,7 +155,7 @@ def test_optuna_gp_needs_torch_which_another_extra_brings(empty: Project, trace:
         (["toy.csv", "--runs", "0"], "JPO-E704", "--runs: '0' is not a list"),
         (["toy.csv", "--runs", "5000"], "JPO-E704", "--runs: '5000' is not a list"),
         (["toy.csv", "toy.csv"], "JPO-E704", "workload toy is given twice"),
-        (["toy.csv", "--plot", "picture.pdf"], "JPO-E704", "picture.pdf is not a plot"),
+        (["toy.csv", "--plot", "picture.pdf"], "JPO-E712", "picture.pdf is neither .png nor .svg"),
         (["toy.csv", "--plot", "none/picture.png"], "JPO-E307", "cannot be written"),
         (["toy.csv", "--output-file", "toy.csv"], "JPO-E307", "is a file that is replayed"),
         (["none.csv"], "JPO-E701", "none.csv: cannot be read"),

@@ -86,7 +86,7 @@ def test_a_store_without_anything_says_how_to_begin() -> None:
 
 
 def test_runs_that_did_not_end_well_are_counted() -> None:
-    assert "1 of 2" in told().split("state\n")[1].split("\n")[0]
+    assert "1 of 2" in told().split("SLA kept\n")[1].split("\n")[0]
 
 
 def test_of_many_workloads_the_first_ones_are_shown_in_full_where_people_read_to_the_end() -> None:
@@ -109,7 +109,7 @@ def test_workloads_of_a_repository_stand_together_and_those_with_losses_first() 
     of = {"a": ("x", WORKLOAD.saved), "b": ("y", WORKLOAD.saved), "c": ("y", worse), "d": ("x", WORKLOAD.saved)}
     many = [replace(WORKLOAD, identity=Identity(d, "m", "f"), repository=r, saved=s) for d, (r, s) in of.items()]
     lines = told(workloads=many).split("\nWorkload a")[0].split("\n")
-    assert [[*line.split()[:2], line.split()[-1]] for line in lines if "/m/f " in line and "%" in line] == [
+    assert [line.split()[:3] for line in lines if "/m/f " in line and "%" in line] == [
         ["y", "c/m/f", "worse"],
         ["y", "b/m/f", "trial"],
         ["x", "a/m/f", "trial"],
@@ -122,6 +122,6 @@ def test_nights_that_kept_the_values_are_one_line() -> None:
     kept = replace(made.suggestion, changes=(), decision=replace(made.suggestion.decision, kind="kept"))
     nights = [replace(made, suggestion=replace(kept, suggestion_id=f"k{n}"), spent=Spent(-9.0, 0.0, 1.0, 1)) for n in range(3)]
     (line,) = [line for line in told(workloads=[replace(WORKLOAD, decisions=(made, *nights))]).split("\n") if "kept 3" in line]
-    assert re.search(r" k2 +kept 3 times ", line)
+    assert re.search(r" kept 3 times .* k2 ", line)
     assert "27s" in line
     assert "3 of 6" in line

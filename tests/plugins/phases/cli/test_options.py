@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+from matplotlib import colormaps
+
 from jpo.plugins.phases import fit
 from jpo.plugins.phases.cli.options import METHODS, PALETTES, fitting_of
-from jpo.plugins.phases.report import plots
 
 
 def test_help_names_what_there_is() -> None:
     assert METHODS == fit.METHODS
-    assert PALETTES == plots.PALETTES
+    assert set(PALETTES) <= set(colormaps)
 
 
 def test_options_of_a_fit_arrive_as_they_were_given() -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from statistics import fmean
 
 from jpo.forecast.before_after import BeforeAfter
 from jpo.plugins.launch.report.optimize.record import BestFound, LoopRun, LoopTotals, OptimizedJob
 from jpo.records import USD, Note, plain_values
 from jpo.report.before_after import before, label, published, ratio_or_difference
-from jpo.report.document import Block, Cell, Column, Document, Row, Section, Span, Table
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Marks, Plot, Row, Section, Span, Table
 from jpo.report.forms.csv import csv_line
 from jpo.report.history import differing_and_shared
 from jpo.wording import names, numbers
 
 MEASURES = ("duration_seconds", "cost_usd", "val_loss", "val_accuracy", "memory_gib", "cpu_utilisation", "gpu_utilisation")
+KINDS: Mapping[str, Emphasis] = {"baseline": "dim", "with JPO's values": "", "stopped": "warning", "failed": "bad"}
 SHOWN = ("duration_seconds", "cost_usd", "val_loss", "val_accuracy")
 """Those that people see of every run."""
 
@@ -38,6 +40,31 @@ def _blocks(job: OptimizedJob) -> Iterator[Block]:
         yield Note("", f"{numbers.counted(job.missing, 'run')} of the plan not made; run the same command again to continue")
     elif not job.runs:
         yield "Nothing was run: --runs and --baseline are 0."
+
+
+def charts(jobs: Sequence[OptimizedJob]) -> list[Plot]:
+    """How long every run took, a chart per job in which any was measured, with the baseline's mean."""
+    return [_chart(job) for job in jobs if any(each.value("duration_seconds") for each in job.runs)]
+
+
+def _chart(job: OptimizedJob) -> Plot:
+    shown = [(number, each, seconds) for number, each in enumerate(job.runs, 1) if (seconds := each.value("duration_seconds"))]
+    marks = tuple(
+        Marks(kind, tuple((number, seconds) for number, each, seconds in shown if kind_of(each) == kind), emphasis)
+        for kind, emphasis in KINDS.items()
+    )
+    before = [seconds for _, each, seconds in shown if each.baseline and each.ended_well]
+    said = f"{numbers.counted(len(shown), 'run')}.{' The dashed line: the mean of the baseline.' if before else ''}"
+    return Plot(
+        f"{job.identity}: time per run", said, "", "duration_seconds", marks, "run", level=fmean(before) if before else None
+    )
+
+
+def kind_of(each: LoopRun) -> str:
+    """How a run is shown, one of KINDS."""
+    if each.ended_well:
+        return "baseline" if each.baseline else "with JPO's values"
+    return "stopped" if each.run is not None and each.run.status.value == "stopped" else "failed"
 
 
 def in_all(total: LoopTotals, job: OptimizedJob) -> str:
@@ -95,7 +122,7 @@ def runs_of(job: OptimizedJob) -> Table:
     columns = (
         *(Column("run", "key"), Column(""), *(Column(name, "figure") for name in changing)),
         *(Column(names.quantity(name).short, "figure", name) for name in measured),
-        *(Column("ended"), Column("engine", optional=True)),
+        *(Column("ended"), Column("engine")),
     )
     return Table(columns, tuple(_row(each, changing, measured) for each in job.runs), "runs")
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from jpo.errors import JpoError, UsageError
 from jpo.plugins.launch.ledger import read
 from jpo.plugins.launch.report.optimize.record import OptimizedJob
+from jpo.plugins.launch.report.optimize.result import charts
 from jpo.plugins.launch.story.optimize.following import Boundary, job_for
 from jpo.plugins.launch.story.optimize.loop import optimized
 from jpo.plugins.launch.story.optimize.results import Compare, result_of
 from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, Task
-from jpo.report.plots.picture import can_plot
+from jpo.report.forms.picture import can_plot, save
 
 OF_THE_COMMAND = ("JPO-E756", "JPO-E773", "JPO-E774")
 """There is no command, no such script, or it cannot be started."""
@@ -53,9 +54,10 @@ def optimize(tasks: Sequence[Task], plan: LoopPlan, outside: Outside, compare: C
     failures = side_by_side(tasks, plan, outside)
     jobs = [result_of(task, plan, compare, failures.get(task.name)) for task in tasks]
     if picture:
-        from jpo.plugins.launch.report.plots import plot
-
-        plot(jobs, picture)
+        shown = charts(jobs)
+        if not shown:
+            raise UsageError("--plot", "no run measured how long it took", "see `jpo history` for what is known", code="JPO-E789")
+        save(shown, picture, "Optimised by running")
     return LoopsEnded(jobs, next(iter(failures.values()), None))
 
 

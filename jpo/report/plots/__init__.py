@@ -1,1 +1,0 @@
-"""Results as pictures, drawn by matplotlib where it is installed."""
