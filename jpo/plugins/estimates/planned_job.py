@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from jpo.files.reading import number_or_nan
 from jpo.forecast.descriptors import size_of
-from jpo.plugins.estimates.shape import Shape, named, rows_of
+from jpo.plugins.estimates.shape import Transformer, named, rows_of
 from jpo.plugins.estimates.ways import Way, said_in, ways_of
 from jpo.records import PARAMETERS, Identity, Parameters, Terms, Word, Workload
 
@@ -61,7 +61,7 @@ class Setup:
         said: what config.ini says of it, by ways.KEYS.
     """
 
-    shape: Shape
+    shape: Transformer
     samples: float
     tokens: float
     gpus: float
@@ -104,7 +104,7 @@ def setup_of(job: PlannedJob, values: Parameters) -> Setup | None:
     return Setup(shape, samples, tokens, gpus, ways_of(said, encoder=shape.kind == "encoder", gpus=gpus, tokens=tokens), said)
 
 
-def shape_of(model: str, said: Mapping[str, str], values: Parameters) -> Shape | None:
+def shape_of(model: str, said: Mapping[str, str], values: Parameters) -> Transformer | None:
     """The model by its name, with as many layers as config.ini says; else one of GPT's form, by its widths."""
     layers = values.get("num_layers")
     if known := named(model):
@@ -113,4 +113,4 @@ def shape_of(model: str, said: Mapping[str, str], values: Parameters) -> Shape |
     if layers is None or math.isnan(hidden + heads + vocabulary):
         return None
     intermediate = number_or_nan(said["intermediate"]) if "intermediate" in said else 4 * hidden
-    return Shape(f"a transformer of {layers:g} layers", layers, hidden, intermediate, heads, hidden, hidden, vocabulary)
+    return Transformer(f"a transformer of {layers:g} layers", layers, hidden, intermediate, heads, hidden, hidden, vocabulary)

@@ -12,8 +12,8 @@ from jpo.forecast.descriptors import SIZES
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """Shape of a transformer.
+class Transformer:
+    """Transformer of a transformer.
 
     Attributes:
         hidden, intermediate: width of the model and of its feed-forward layers.
@@ -67,7 +67,7 @@ class Shape:
 
 
 @cache
-def table() -> dict[str, Shape]:
+def table() -> dict[str, Transformer]:
     """The models of models.csv by name."""
     shapes = {}
     for row in rows_of("models.csv"):
@@ -75,7 +75,7 @@ def table() -> dict[str, Shape]:
         size = float(row["head"] or hidden / heads)
         widths = heads, size * heads, size * keys, float(row["vocabulary"])
         embeddings = 1.0 if row["tied"] == "yes" else 2.0
-        shapes[row["name"]] = Shape(row["name"], layers, hidden, intermediate, *widths, row["kind"], embeddings)
+        shapes[row["name"]] = Transformer(row["name"], layers, hidden, intermediate, *widths, row["kind"], embeddings)
     return shapes
 
 
@@ -85,7 +85,7 @@ def rows_of(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
-def named(model: str) -> Shape | None:
+def named(model: str) -> Transformer | None:
     """The model of the table whose words stand one after the other in a name, the longest; None where a word says another size.
 
     "meta-llama/Llama-3.1-8B-Instruct" is llama-3.1-8b; bert-tiny is none.

@@ -26,9 +26,8 @@ GLUE = "\ue000"
 """A blank at which no line breaks. A private character: no text from outside has it, since it is not printable."""
 GAPS = (2, 1)
 """Blanks between columns, the first that fits."""
-NARROWEST_PROSE = 20
-NARROWEST_KEY = 22
-"""Of a key that is longer the middle is left out: ids of suggestions, and training.learning_rate, stay whole."""
+NARROWEST_COLUMN = 22
+"""Of prose and keys: ids of suggestions, and training.learning_rate, stay whole. Of longer keys the middle is left out."""
 MOST_LINES = 10
 """Of a table that says how all of it is seen."""
 NARROWEST = 40
@@ -171,7 +170,9 @@ def fitting(columns: Sequence[Column], texts: Sequence[Sequence[Text]], room: in
         words = [max(map(cell_len, text.plain.split(" "))) for text in cells]
         whole = min(max(text.cell_len for text in cells), room)
         least.append(
-            {"prose": min(whole, max(NARROWEST_PROSE, words[0])), "key": min(whole, NARROWEST_KEY)}.get(column.kind, max(words))
+            {"prose": min(whole, max(NARROWEST_COLUMN, words[0])), "key": min(whole, NARROWEST_COLUMN)}.get(
+                column.kind, max(words)
+            )
         )
         wanted.append(max(least[-1], whole))
     while sum(wanted) > room:
