@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jpo.errors import JpoError, UsageError
+from jpo.errors import JpoError, TelemetryError, UsageError
 from jpo.http.endpoint import Endpoint
 from jpo.plugins.imports.columns import FIELDS, TABLE, as_toml, columns_of, field_of, not_read, not_there
 from jpo.plugins.imports.foreign import ForeignColumn
@@ -85,6 +85,8 @@ def import_runs(
     lines += [f"note: {note.cited}" for server in servers for note in caveats_of(server)]
     for source in [*read_sources(paths, wanted.form), *(read_server(server, wanted.experiments, loss) for server in servers)]:
         columns = columns_of(source, given, own)
+        if source.format == TABLE and not columns:  # of a file that has nothing to do with runs no heading is repeated
+            raise TelemetryError(source.place, "has no column that JPO knows", "name one: --set NAME=COLUMN", code="JPO-E151")
         found = translated(source, columns, said, now=now)
         lines += described(source.place, source.format, len(source.runs), found, as_toml(columns))
         lines += [f"note: {note}"] if (note := not_there(source, given)) else []
