@@ -58,6 +58,7 @@ def pipeline_file(host: CodeHost, config: str, settings: str = ".", *, beside_ot
         path = path.replace("jpo.yml", f"jpo-{word}.yml")
         text = text.replace("name: Train\n", f"name: Train {config}\n", 1)
         text = re.sub(r"^( +group: )(train|jpo-persist)\b", rf"\g<1>\g<2>-{word}", text, flags=re.MULTILINE)
+        text = re.sub(r"^( +(?:key: )?jpo)-(?=\$|$)", rf"\g<1>_{word}_", text, flags=re.MULTILINE)  # a cache of its own
         if host == "gitlab":
             text = text.replace("      config: ", f"      name: jpo-{word}\n      config: ", 1)
     return NewFile(Path(path), text, part_of(text) if host == "gitlab" else text)
