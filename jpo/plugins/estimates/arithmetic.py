@@ -7,9 +7,10 @@ import math
 from jpo.files.reading import number_or_nan
 from jpo.forecast.descriptors import described, operations_per_sample, samples_of, table
 from jpo.forecast.similar import SPEED_UP, around
-from jpo.plugins.estimates.planned_job import PlannedJob, Setup
+from jpo.plugins.estimates.planned_job import MOST, PlannedJob, Setup
 from jpo.plugins.estimates.ways import Way
 from jpo.records import HALF_WIDTH, Forecast, Interval, Parameters
+from jpo.wording.numbers import plain
 
 GIB = 2.0**30
 OUTSIDE = 1.3
@@ -31,16 +32,22 @@ def rough_forecast(job: PlannedJob, values: Parameters, setup: Setup | None) -> 
     `setup`: of a language model; None: another one, or one of which too little is said.
     """
     if setup is None:
-        seconds = seconds_by_descriptors(job, values)
+        seconds = _possible(seconds_by_descriptors(job, values))
         on = job.gpu.name if values.get("gpus", 0.0) > 0 else "CPU cores"
         words = f"a rough forecast before the first run: arithmetic of {job.identity.model} on {on}"
         return _forecast(None, seconds, None, job, values), words if seconds else ""
     memory, rate = gpu_memory_gib(setup), throughput(setup, job)
-    seconds = rate and _duration(setup, rate, job, values)
+    seconds = rate and _possible(_duration(setup, rate, job, values))
     on = f" on {setup.gpus:g} {job.gpu.name}" if job.gpu.name else ""
-    step = f"; a step takes about {values['batch_size'] / rate.mean:.2g} s" if rate else ""
-    words = f"a rough forecast before the first run: arithmetic of {setup.shape.name}{on}, {setup.tokens:g} tokens a sample{step}"
+    step = f"; a step takes about {plain(float(format(values['batch_size'] / rate.mean, '.2g')))} s" if rate else ""
+    tokens = f"{plain(setup.tokens)} tokens a sample"
+    words = f"a rough forecast before the first run: arithmetic of {setup.shape.name}{on}, {tokens}{step}"
     return _forecast(rate, seconds, memory, job, values), words + assumed(setup)
+
+
+def _possible(seconds: Interval | None) -> Interval | None:
+    """None where it is a typing error that a run takes so long."""
+    return seconds if seconds and seconds.mean <= 3600 * MOST else None
 
 
 def seconds_by_descriptors(job: PlannedJob, values: Parameters) -> Interval | None:

@@ -14,7 +14,7 @@ from jpo.plugins.estimates.ways import Way, said_in, ways_of
 from jpo.records import PARAMETERS, Identity, Parameters, Terms, Word, Workload
 
 MOST = 1e7
-"""Of layers, widths, tokens and samples: more is a typing error."""
+"""Of layers, widths, tokens and samples, and of hours: more is a typing error."""
 
 
 @dataclass(frozen=True, slots=True)

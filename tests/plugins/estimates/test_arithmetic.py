@@ -7,7 +7,7 @@ import itertools
 import pytest
 from planned_jobs import ADAM, VALUES, a_job, estimate, need
 
-from jpo.plugins.estimates.arithmetic import peak_of
+from jpo.plugins.estimates.arithmetic import peak_of, seconds_by_descriptors
 from jpo.records import Forecast, Interval
 
 
@@ -78,3 +78,15 @@ def test_arithmetic_of_pictures_holds_the_recorded_runs_it_was_made_from() -> No
     assert seconds("ResNet-18", "", **all_of_it) is None
     assert seconds("homemade", "t4", **all_of_it) is None
     assert seconds("ResNet-18", "t4", gpus=1.0) is None
+
+
+def test_a_run_of_centuries_is_a_typing_error() -> None:
+    assert estimate(a_job(options={**ADAM, "max_steps": "1e300"}), VALUES).forecast.duration_seconds is None
+    assert seconds_by_descriptors(a_job("resnet50", {}, dataset="imagenet"), {**VALUES, "epochs": 1e20}) is not None
+    assert estimate(a_job("resnet50", {}, dataset="imagenet"), {**VALUES, "epochs": 1e20}).forecast.duration_seconds is None
+
+
+def test_large_numbers_are_written_as_people_read_them() -> None:
+    words = estimate(a_job(options={**ADAM, "max_seq_length": "1048576"}), {**VALUES, "batch_size": 256.0}).words
+    assert "1048576 tokens a sample" in words
+    assert "e+" not in words
