@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+]*:/", re.IGNORECASE)
 NUMBER = re.compile(r"[-+]?\.?[0-9][0-9.,]*(?:e[-+]?[0-9]+)?\s*[a-z%]*", re.IGNORECASE)
-"""A value of --set that is no column: 32, 1e-3, 16G."""
+"""A value of --set that is no column: 32, 1e-3; a unit, as in 16G, is refused with its words."""
 OF_THE_PAGE = re.compile(r"/?#/experiments/([0-9]+)[^#]*")
 """What follows the address of MLflow in a browser that shows an experiment."""
 
