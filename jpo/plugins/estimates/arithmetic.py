@@ -32,22 +32,17 @@ def rough_forecast(job: PlannedJob, values: Parameters, setup: Setup | None) -> 
     `setup`: of a language model; None: another one, or one of which too little is said.
     """
     if setup is None:
-        seconds = _possible(seconds_by_descriptors(job, values))
+        seconds = seconds_by_descriptors(job, values)
         on = job.gpu.name if values.get("gpus", 0.0) > 0 else "CPU cores"
         words = f"a rough forecast before the first run: arithmetic of {job.identity.model} on {on}"
         return _forecast(None, seconds, None, job, values), words if seconds else ""
     memory, rate = gpu_memory_gib(setup), throughput(setup, job)
-    seconds = rate and _possible(_duration(setup, rate, job, values))
+    seconds = rate and _duration(setup, rate, job, values)
     on = f" on {setup.gpus:g} {job.gpu.name}" if job.gpu.name else ""
     step = f"; a step takes about {plain(float(format(values['batch_size'] / rate.mean, '.2g')))} s" if rate else ""
     tokens = f"{plain(setup.tokens)} tokens a sample"
     words = f"a rough forecast before the first run: arithmetic of {setup.shape.name}{on}, {tokens}{step}"
     return _forecast(rate, seconds, memory, job, values), words + assumed(setup)
-
-
-def _possible(seconds: Interval | None) -> Interval | None:
-    """None where it is a typing error that a run takes so long."""
-    return seconds if seconds and seconds.mean <= 3600 * MOST else None
 
 
 def seconds_by_descriptors(job: PlannedJob, values: Parameters) -> Interval | None:
@@ -56,7 +51,7 @@ def seconds_by_descriptors(job: PlannedJob, values: Parameters) -> Interval | No
     gpus, cpus = values.get("gpus", 0.0), values.get("cpus", 0.0)
     core = 1e12 * float(table()["cpu", "core"]["peak_tflops"])
     peak, devices = (peak_of(job.gpu.name), gpus) if gpus > 0 else (core, cpus)
-    if per_sample is None or samples is None or not epochs or peak is None or devices <= 0:
+    if per_sample is None or samples is None or not epochs or epochs > MOST or peak is None or devices <= 0:
         return None
     return around(math.log(per_sample * samples * epochs / (peak * SHARE * devices**SPEED_UP)), ERROR)
 
@@ -113,7 +108,7 @@ def _duration(setup: Setup, rate: Interval, job: PlannedJob, values: Parameters)
     samples = number_or_nan(setup.said["samples"]) if "samples" in setup.said else samples_of(job.identity.dataset)
     steps = number_or_nan(setup.said.get("steps", ""))
     work = steps * values["batch_size"] if steps > 0 else (samples or math.nan) * values.get("epochs", math.nan)
-    return Interval(work / rate.mean, work / rate.high, work / rate.low) if 0 < work < math.inf else None
+    return Interval(work / rate.mean, work / rate.high, work / rate.low) if 0 < work / rate.mean <= 3600 * MOST else None
 
 
 def _forecast(

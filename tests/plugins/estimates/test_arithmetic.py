@@ -7,7 +7,7 @@ import itertools
 import pytest
 from planned_jobs import ADAM, VALUES, a_job, estimate, need
 
-from jpo.plugins.estimates.arithmetic import peak_of, seconds_by_descriptors
+from jpo.plugins.estimates.arithmetic import peak_of
 from jpo.records import Forecast, Interval
 
 
@@ -82,8 +82,9 @@ def test_arithmetic_of_pictures_holds_the_recorded_runs_it_was_made_from() -> No
 
 def test_a_run_of_centuries_is_a_typing_error() -> None:
     assert estimate(a_job(options={**ADAM, "max_steps": "1e300"}), VALUES).forecast.duration_seconds is None
-    assert seconds_by_descriptors(a_job("resnet50", {}, dataset="imagenet"), {**VALUES, "epochs": 1e20}) is not None
-    assert estimate(a_job("resnet50", {}, dataset="imagenet"), {**VALUES, "epochs": 1e20}).forecast.duration_seconds is None
+    for epochs, known in ((90.0, True), (1e20, False)):
+        found = estimate(a_job("resnet-50", {}, dataset="imagenet"), {**VALUES, "epochs": epochs}).forecast
+        assert (found.duration_seconds is not None) == known
 
 
 def test_large_numbers_are_written_as_people_read_them() -> None:
