@@ -51,17 +51,14 @@ class NewOutput:
         """
         with suppress(OSError), self._output.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
-            if begins_anew := size < self._seen:  # it was full
-                self._seen = 0
-                yield "[some bytes are not shown here]"
-            left_out = max(0, size - self._seen - TAIL_BYTES)
-            if left_out:
-                yield f"[{left_out} bytes are not shown here]"
-            file.seek(self._seen + left_out)
+            was_full = size < self._seen  # it begins anew
+            start = max(0 if was_full else self._seen, size - TAIL_BYTES)
+            if was_full or start > self._seen:
+                yield f"[{'some' if was_full else start - self._seen} bytes are not shown here]"
+                self._begun, self._is_cut = b"", True
+            file.seek(start)
             data = file.read(TAIL_BYTES)
             self._seen = file.tell()
-            if begins_anew or left_out:
-                self._begun, self._is_cut = b"", True
             if self._is_cut:
                 end = data.find(b"\n")
                 self._is_cut, data = end < 0, data[end:] if end >= 0 else b""
