@@ -32,8 +32,8 @@ def path(text: str) -> Path:
 
 
 def files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """What the shell completes: names of files."""
-    return [CompletionItem(incomplete, type="file")]
+    """What the shell completes: names of files, which need not be UTF-8; click's answer is."""
+    return [CompletionItem(incomplete.encode(errors="replace").decode(), type="file")]
 
 
 class FileType(click.types.FuncParamType):  # type: ignore[type-arg]  # click 8.1 has none

@@ -111,3 +111,14 @@ def test_clicks_own_way_to_the_script_works_as_well(monkeypatch: pytest.MonkeyPa
     with pytest.raises(SystemExit):
         run([])
     assert capsys.readouterr().out == script
+
+
+@pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])
+def test_a_name_that_is_no_utf_8_is_completed_too(shell: dict[str, str], shell_name: str) -> None:
+    words = {
+        "COMP_WORDS": "jpo suggest \udcff",
+        "COMP_CWORD": "\udcff" if shell_name == "fish" else "2",
+        "_JPO_COMPLETE": f"{shell_name}_complete",
+    }
+    answer = subprocess.run(["jpo"], env={**shell, **words}, capture_output=True, check=False)
+    assert (answer.returncode, answer.stderr, b"file" in answer.stdout) == (0, b"", True)

@@ -7,9 +7,10 @@ import math
 from jpo.files.reading import number_or_nan
 from jpo.forecast.descriptors import described, operations_per_sample, samples_of, table
 from jpo.forecast.similar import SPEED_UP, around
-from jpo.plugins.estimates.planned_job import PlannedJob, Setup
+from jpo.plugins.estimates.planned_job import MOST, PlannedJob, Setup
 from jpo.plugins.estimates.ways import Way
 from jpo.records import HALF_WIDTH, Forecast, Interval, Parameters
+from jpo.wording.numbers import plain
 
 GIB = 2.0**30
 OUTSIDE = 1.3
@@ -38,8 +39,9 @@ def rough_forecast(job: PlannedJob, values: Parameters, setup: Setup | None) -> 
     memory, rate = gpu_memory_gib(setup), throughput(setup, job)
     seconds = rate and _duration(setup, rate, job, values)
     on = f" on {setup.gpus:g} {job.gpu.name}" if job.gpu.name else ""
-    step = f"; a step takes about {values['batch_size'] / rate.mean:.2g} s" if rate else ""
-    words = f"a rough forecast before the first run: arithmetic of {setup.shape.name}{on}, {setup.tokens:g} tokens a sample{step}"
+    step = f"; a step takes about {plain(float(format(values['batch_size'] / rate.mean, '.2g')))} s" if rate else ""
+    tokens = f"{plain(setup.tokens)} tokens a sample"
+    words = f"a rough forecast before the first run: arithmetic of {setup.shape.name}{on}, {tokens}{step}"
     return _forecast(rate, seconds, memory, job, values), words + assumed(setup)
 
 
@@ -49,7 +51,7 @@ def seconds_by_descriptors(job: PlannedJob, values: Parameters) -> Interval | No
     gpus, cpus = values.get("gpus", 0.0), values.get("cpus", 0.0)
     core = 1e12 * float(table()["cpu", "core"]["peak_tflops"])
     peak, devices = (peak_of(job.gpu.name), gpus) if gpus > 0 else (core, cpus)
-    if per_sample is None or samples is None or not epochs or peak is None or devices <= 0:
+    if per_sample is None or samples is None or not epochs or epochs > MOST or peak is None or devices <= 0:
         return None
     return around(math.log(per_sample * samples * epochs / (peak * SHARE * devices**SPEED_UP)), ERROR)
 
@@ -106,7 +108,7 @@ def _duration(setup: Setup, rate: Interval, job: PlannedJob, values: Parameters)
     samples = number_or_nan(setup.said["samples"]) if "samples" in setup.said else samples_of(job.identity.dataset)
     steps = number_or_nan(setup.said.get("steps", ""))
     work = steps * values["batch_size"] if steps > 0 else (samples or math.nan) * values.get("epochs", math.nan)
-    return Interval(work / rate.mean, work / rate.high, work / rate.low) if 0 < work < math.inf else None
+    return Interval(work / rate.mean, work / rate.high, work / rate.low) if 0 < work / rate.mean <= 3600 * MOST else None
 
 
 def _forecast(

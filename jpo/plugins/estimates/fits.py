@@ -43,19 +43,20 @@ def _changes(job: PlannedJob, values: Parameters) -> Iterator[tuple[str, Planned
     """Changes of what config.ini says, those first that leave the training as it is: more accumulation steps for the same batch,
     activations computed anew, a smaller batch, more GPUs."""
     batch, gpus, steps = values["batch_size"], values.get("gpus", 1.0), job.terms.accumulation_steps or 1.0
-    halves = [2.0**n for n in range(1, DOUBLINGS) if batch / gpus / steps / 2**n >= 1]
-    for factor in halves if job.terms.accumulation_steps else ():
+    share = batch / gpus / steps
+    halves = [2.0**n for n in range(1, DOUBLINGS) if share / 2**n >= 1]
+    for factor in (half for half in halves if job.terms.accumulation_steps and share % half == 0):
         terms = replace(job.terms, accumulation_steps=steps * factor)
-        share = f"{_said(job, terms, values, 'batch_size')} with " if terms.batch_per_device else ""
-        yield f"{share}{plain(steps * factor)} accumulation steps", replace(job, terms=terms), values
+        smaller_share = f"{_said(job, terms, values, 'batch_size')} with " if terms.batch_per_device else ""
+        yield f"{smaller_share}{plain(steps * factor)} accumulation steps", replace(job, terms=terms), values
     for name, text in job.options.items():
         if name.lower() in ("gradient_checkpointing", "activation_checkpointing") and text.lower() == "false":
             yield f"{name} = true", replace(job, options={**job.options, name: "true"}), values
     for factor in halves:
-        smaller = {**values, "batch_size": batch / factor}
+        smaller = {**values, "batch_size": share // factor * gpus * steps}
         yield _said(job, job.terms, smaller, "batch_size"), job, smaller
     for factor in (2.0, 4.0, 8.0) if "gpus" in job.names else ():
-        if job.terms.batch_per_device or batch >= gpus * steps * factor:
+        if job.terms.batch_per_device or share % factor == 0:
             more = job.terms.with_chosen(values, {"gpus": gpus * factor})
             yield _said(job, job.terms, more, "gpus"), job, more
 

@@ -14,7 +14,7 @@ from jpo.plugins.estimates.ways import Way, said_in, ways_of
 from jpo.records import PARAMETERS, Identity, Parameters, Terms, Word, Workload
 
 MOST = 1e7
-"""Of layers, widths, tokens and samples: more is a typing error."""
+"""Of layers, widths, tokens, samples, epochs and hours: more is a typing error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def planned(workload: Workload, gpu_type: str | None, memory_gib: float | None) 
 
 def gpu_named(text: str) -> GpuType:
     """The GPU of a name such as "a100-80gb" or "NVIDIA A100-SXM4-80GB"; a slice of one (MIG) is not known."""
-    said = re.search(r"\b([0-9]{1,4})gb\b", text.lower())
+    said = re.search(r"\b([1-9][0-9]{0,3})gb\b", text.lower())
     size = float(said[1]) if said else None
     row = next((row for row in rows_of("gpus.csv") if row["name"] in re.findall("[a-z0-9]+", text.lower())), None)
     if row is None or re.search(r"\bmig\b|[0-9]g\.", text.lower()):

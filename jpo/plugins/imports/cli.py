@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from jpo.http.endpoint import Endpoint
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+]*:/", re.IGNORECASE)
-NUMBER = re.compile(r"[-+.]?[0-9]")
-"""How a value of --set begins that is no column: 32, 1e-3, 16G."""
+NUMBER = re.compile(r"[-+]?\.?[0-9][0-9.,]*(?:e[-+]?[0-9]+)?\s*[a-z%]*", re.IGNORECASE)
+"""A value of --set that is no column: 32, 1e-3; a unit, as in 16G, is refused with its words."""
 OF_THE_PAGE = re.compile(r"/?#/experiments/([0-9]+)[^#]*")
 """What follows the address of MLflow in a browser that shows an experiment."""
 
@@ -89,7 +89,7 @@ def import_(
     config = config_of(given, settings)
     said = pairs("--set", values)
     worded = {name: tuple(map(str, table.choices or ())) for name, table in settings.values.parameters.items()}
-    columns = {name: text for name, text in said.items() if not NUMBER.match(text) and text not in worded.get(name, ())}
+    columns = {name: text for name, text in said.items() if not NUMBER.fullmatch(text) and text not in worded.get(name, ())}
     numbers = values_given("--set", [f"{name}={text}" for name, text in said.items() if name not in columns], config, settings)
     addresses = [text for text in places if isinstance(text, str)]
     shown = [found[1] for text in addresses if (found := OF_THE_PAGE.search(text))]

@@ -36,7 +36,9 @@ def read_table(path: Path) -> ForeignRuns:
     rows = _rows(path, text, separator_of(head))
     _, names = next(rows, (0, []))
     names = [name.strip() for name in names]
-    if len(names) < 2 or len(names) > MOST_CELLS or not any(names):
+    if len(names) > MOST_CELLS:
+        raise unreadable(path, f"has more than {MOST_CELLS} columns", "keep those of the run")
+    if len(names) < 2 or not any(names):
         raise unreadable(path, "has no first row that names its columns", "export it with a header")
     for name in names:
         if name and names.count(name) > 1:
@@ -72,7 +74,7 @@ def _rows(path: Path, text: str, separator: str) -> Iterator[Row]:
     def broken(line: int, words: str) -> TelemetryError:
         return unreadable(f"{path}:{line}", f"is not a row of a table ({words})", "correct the row")
 
-    for count, (line, cells) in enumerate(rows_of(text.splitlines(keepends=True), broken, separator), start=1):
+    for count, (line, cells) in enumerate(rows_of(text.splitlines(keepends=True), broken, separator)):  # 0: names
         if count > MOST_RUNS:
             raise unreadable(path, f"has more than {MOST_RUNS} rows", "import it in parts")
         if not is_blank(cells):

@@ -42,22 +42,32 @@ class NewOutput:
 
     def __init__(self, output: Path, environ: Mapping[str, str]) -> None:
         self._output, self._environ = output, environ
-        self._seen, self._begun = 0, b""
+        self._seen, self._begun, self._is_cut = 0, b"", False
 
     def lines(self, *, over: bool) -> Iterator[str]:
-        """Whole lines, of a bar that is drawn over and over its last state; the rest waits until the run is `over`."""
+        """Whole lines, of a bar that is drawn over and over its last state; the rest waits until the run is `over`.
+
+        Of a line whose beginning is left out nothing is shown: there it may say that a secret follows.
+        """
         with suppress(OSError), self._output.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
-            left_out = max(0, size - self._seen - TAIL_BYTES) if size >= self._seen else 0
-            file.seek(self._seen + left_out if size >= self._seen else 0)  # a full one begins anew
+            was_full = size < self._seen  # it begins anew
+            start = max(0 if was_full else self._seen, size - TAIL_BYTES)
+            if was_full or start > self._seen:
+                yield f"[{'some' if was_full else start - self._seen} bytes are not shown here]"
+                self._begun, self._is_cut = b"", True
+            file.seek(start)
             data = file.read(TAIL_BYTES)
             self._seen = file.tell()
-            if left_out:
-                yield f"[{left_out} bytes are not shown here]"
-                data = data.partition(b"\n")[2]
-            elif len(self._begun) < TAIL_BYTES:
-                data = self._begun + data
-            whole, self._begun = (data, b"") if over else (data[: data.rfind(b"\n") + 1], data[data.rfind(b"\n") + 1 :])
+            if self._is_cut:
+                end = data.find(b"\n")
+                self._is_cut, data = end < 0, data[end:] if end >= 0 else b""
+            whole, newline, begun = (self._begun + data).rpartition(b"\n")
+            self._begun = begun[begun.rstrip(b"\r").rfind(b"\r") + 1 :]
+            if over:
+                whole += newline + self._begun
+            elif len(self._begun) > TAIL_BYTES:
+                self._begun, self._is_cut = f"[a line of more than {TAIL_BYTES} bytes]".encode(), True
             states = (line.strip("\r").rpartition("\r")[2].rstrip() for line in whole.decode("utf-8", "replace").split("\n"))
             yield from (without_secrets(line, self._environ) for line in states if line)
 
@@ -69,5 +79,6 @@ def engine_words(*said: str) -> str:
 
 def without_secrets(text: str, environ: Mapping[str, str]) -> str:
     """A text in which neither values of variables that look secret are seen, nor what it says to be one."""
-    values = {value for name, value in environ.items() if SECRET_NAME.search(name) and len(value) >= SHORTEST_SECRET}
+    secret = (line.strip() for name, value in environ.items() if SECRET_NAME.search(name) for line in value.splitlines())
+    values = {line for line in secret if len(line) >= SHORTEST_SECRET}
     return SAID.sub(lambda found: f"{found[1] or found[3] or found[4]}{HIDDEN}", hidden(text, values))

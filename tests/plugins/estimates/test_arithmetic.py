@@ -78,3 +78,16 @@ def test_arithmetic_of_pictures_holds_the_recorded_runs_it_was_made_from() -> No
     assert seconds("ResNet-18", "", **all_of_it) is None
     assert seconds("homemade", "t4", **all_of_it) is None
     assert seconds("ResNet-18", "t4", gpus=1.0) is None
+
+
+def test_a_run_of_centuries_is_a_typing_error() -> None:
+    assert estimate(a_job(options={**ADAM, "max_steps": "1e300"}), VALUES).forecast.duration_seconds is None
+    for epochs, known in ((90.0, True), (1e20, False)):
+        found = estimate(a_job("resnet-50", {}, dataset="imagenet"), {**VALUES, "epochs": epochs}).forecast
+        assert (found.duration_seconds is not None) == known
+
+
+def test_large_numbers_are_written_as_people_read_them() -> None:
+    words = estimate(a_job(options={**ADAM, "max_seq_length": "1048576"}), {**VALUES, "batch_size": 256.0}).words
+    assert "1048576 tokens a sample" in words
+    assert "e+" not in words

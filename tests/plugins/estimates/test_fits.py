@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 from planned_jobs import ADAM, VALUES, a_job, estimate, need
 
-from jpo.plugins.estimates.planned_job import PlannedJob
+from jpo.plugins.estimates.planned_job import PlannedJob, gpu_named
 from jpo.records import FirstRun, Note, Terms, Word
 
 
@@ -69,3 +69,13 @@ def test_of_what_is_not_known_or_cannot_be_nothing_is_said(job: PlannedJob, valu
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert estimate(job, values) == FirstRun()
+
+
+def test_what_would_fit_are_whole_samples_on_each_gpu() -> None:
+    assert "batch_size = 11 would need" in warning(a_job("bert-base", {"max_length": "2048"}, "t4"), batch_size=3000.0)
+    parts = warning(a_job("bert-base", {"max_length": "512"}, "t4", terms=Terms(accumulation_steps=1.0)), batch_size=250.0)
+    assert "batch_size = 31 would need" in parts  # and not with 8 accumulation steps of 31.25
+
+
+def test_no_gpu_has_no_memory() -> None:
+    assert gpu_named("0gb a100").memory_gib == gpu_named("a100").memory_gib

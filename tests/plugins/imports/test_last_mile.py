@@ -53,6 +53,12 @@ def test_columns_that_nothing_reads_are_listed_with_what_would_read_them(table: 
     assert not any("did you mean" in line for line in shown)
 
 
+def test_a_column_may_begin_with_a_digit(table: Project) -> None:
+    (table.folder / "table.csv").write_text(TABLE.replace("loss@val", "1st_loss"))
+    assert "1st_loss: not read; did you mean --set val_loss=1st_loss?" in lines(imported(table))
+    assert '    val_loss = "1st_loss"  # --set' in lines(imported(table, "--set", "val_loss=1st_loss", "--set", "memory_gib=16"))
+
+
 def test_a_column_that_is_named_has_the_unit_of_its_name(table: Project) -> None:
     (table.folder / "table.csv").write_text(TABLE.replace("wallclock min", "took min"))
     shown = lines(imported(table, "--set", "duration_seconds=took min"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jpo.errors import TelemetryError
+from jpo.plugins.imports.foreign import MOST_CELLS
 from jpo.plugins.imports.table import read_table
 
 
@@ -38,6 +39,7 @@ def test_cells_by_name_and_row(table, separator):
         ("a,a\n1,2\n", "two columns 'a'"),
         ('a,b\n1,"2\n', r"a.csv:2: is not a row of a table"),
         ("<!doctype html>\n<html>\n", "no first row"),
+        (",".join(f"c{number}" for number in range(MOST_CELLS + 1)), "more than [0-9]+ columns"),
         ("# run_id=1\ntime,epoch\n", "a log of one run"),
         ("a,b\n" + "1" * 200_000 + ",2\n", "field larger than field limit"),
     ],
@@ -70,3 +72,10 @@ def test_decimal_commas_are_read_where_the_cells_prove_them(table):
         {"lr": "0.1", "samples": "20000", "note": "v2"},
     ]
     assert "decimals follow commas" in found.notes[0]
+
+
+def test_as_many_rows_are_read_as_the_message_says(table, monkeypatch):
+    monkeypatch.setattr("jpo.plugins.imports.table.MOST_RUNS", 2)
+    assert len(read_table(table("a,b\n1,2\n3,4\n")).runs) == 2
+    with pytest.raises(TelemetryError, match="more than 2 rows"):
+        read_table(table("a,b\n1,2\n3,4\n5,6\n"))

@@ -62,5 +62,46 @@ def test_new_output_is_whole_lines_each_once_and_the_last_of_many(tmp_path: Path
         left_out, *rest = new.lines(over=False)
         assert left_out == f"[{5000 * 17 - TAIL_BYTES} bytes are not shown here]"
         assert set(rest) == {"***"}  # none was cut where a secret stands
-    file.write_bytes(b"begun anew\nend")
-    assert [*new.lines(over=True)] == ["begun anew", "end"]
+    file.write_bytes(b"the rest of a line\nend")
+    assert [*new.lines(over=True)] == ["[some bytes are not shown here]", "end"]
+
+
+def test_the_rest_of_a_line_is_not_shown_without_its_beginning(tmp_path: Path) -> None:
+    file = tmp_path / "output.log"
+    new, long = NewOutput(file, {}), b"a" * (TAIL_BYTES + 1) + b" password="
+    said = f"[a line of more than {TAIL_BYTES} bytes]"
+    with file.open("ab", buffering=0) as output:
+        for some in (long[:TAIL_BYTES], long[TAIL_BYTES:]):  # it grows too long
+            output.write(some)
+            assert [*new.lines(over=False)] == []
+        output.write(b"hunter2")
+        assert [*new.lines(over=False)] == []
+        output.write(b"hunter2\nnext\n")
+        assert [*new.lines(over=False)] == [said, "next"]
+        output.write(long)  # it is too long from the start
+        assert [*new.lines(over=False)] == [f"[{len(long) - TAIL_BYTES} bytes are not shown here]"]
+        output.write(b"hunter2\nnext\n")
+        assert [*new.lines(over=False)] == ["next"]
+        output.write(b"password=")
+        assert [*new.lines(over=False)] == []
+    file.write_bytes(b"hunter2\nnext\n")  # it was full
+    assert [*new.lines(over=False)] == ["[some bytes are not shown here]", "next"]
+    file.write_bytes(b"hunter2")
+    assert [*new.lines(over=True)] == ["[some bytes are not shown here]"]
+
+
+def test_of_a_bar_that_is_drawn_for_long_the_last_state_is_shown(tmp_path: Path) -> None:
+    file = tmp_path / "output.log"
+    new = NewOutput(file, {})
+    with file.open("ab", buffering=0) as output:
+        for _ in range(3):
+            output.write(b"\r10% of a bar" * 5000)
+            assert [*new.lines(over=False)] == []
+        output.write(b"\rall of a bar\r\n")
+    assert [*new.lines(over=True)] == ["all of a bar"]
+
+
+def test_each_line_of_a_secret_is_hidden() -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nMIIEvAIBADANBgkq\nhkiG9w0B\n-----END PRIVATE KEY-----\n"
+    shown = [without_secrets(line, {"DEPLOY_KEY": key}) for line in (*key.splitlines(), "MIIEvAIBADANBgkq", repr(key))]
+    assert not any(word in line for line in shown for word in ("MIIE", "hkiG"))

@@ -14,6 +14,7 @@ from jpo.cli.gate import progress_stream
 from jpo.cli.options import FILE, files, output_options, settings_options
 from jpo.cli.output import Output
 from jpo.cli.subject import config_first
+from jpo.errors import UsageError
 from jpo.plugins.launch.cli.engine import engine_option
 
 
@@ -60,6 +61,10 @@ def run(
     from jpo.plugins.launch.story.run import run as command
     from jpo.report.progress_bar import live
 
+    if follow and detach:
+        raise UsageError(
+            "--follow", "shows a run to its end, and --detach returns before", "leave one of them out", code="JPO-E308"
+        )
     given, typed = config_first(words, 0)
     settings = load_settings(given, toml, {})
     longest = None if timeout is None else duration("--timeout", timeout)

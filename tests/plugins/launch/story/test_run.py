@@ -200,6 +200,7 @@ def test_where_prometheus_reports_runs_no_log_is_missed(ready: Project, monkeypa
         (["run", "bad.py"], 2, "JPO-E774"),
         (["run", "--timeout", "soon", "--", "true"], 2, "JPO-E305"),
         (["run", "none.ini", "--", "true"], 2, "JPO-E201"),
+        (["run", "--follow", "--detach", "--", "true"], 2, "JPO-E308"),
     ],
 )
 def test_what_cannot_be_run_is_one_line_and_nothing_is_made(ready: Project, words: Sequence[str], code: int, said: str) -> None:
