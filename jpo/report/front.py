@@ -183,7 +183,7 @@ def _chart(front: Front, x: str, y: str) -> Plot:
         *(Marks("", places(some), emphasis, joined="steps") for emphasis, some in lines),
         *(
             Marks(
-                *(kind, places(kinds[kind]), emphasis),
+                *(kind, places(kinds[kind]), emphasis, kind == "predicted, dominated"),
                 reach=tuple(map(reach, kinds[kind])) if kind.startswith("predicted") else (),
                 texts=tuple(text(one, kind) for one in kinds[kind]),
             )

@@ -138,11 +138,11 @@ class Drawing:
 
 
 def signs(marks: Marks, strokes: Strokes) -> Iterator[Shape]:
-    """Points of a kind; they are rings where they are hollow or of no weight."""
-    style = f"hue{marks.hue}" if marks.hue else marks.emphasis
-    yield Shape(f"{'ring' if marks.hollow else 'dots'} {style}".rstrip(), strokes)
-    if marks.hollow or marks.emphasis == "dim":
-        yield Shape(f"hole {'dim' if marks.emphasis == 'dim' else ''}".rstrip(), strokes)
+    """Points of a kind, with a hole where they are hollow; around others goes a ring, unless they are of no weight."""
+    style, dim = f"hue{marks.hue}" if marks.hue else marks.emphasis, marks.emphasis == "dim"
+    yield Shape(f"{'ring' if marks.hollow and not dim else 'dots'} {style}".rstrip(), strokes)
+    if marks.hollow:
+        yield Shape("hole dim" if dim else "hole", strokes)
 
 
 def drawing(chart: Plot, currency: Currency) -> Drawing:
