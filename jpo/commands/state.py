@@ -61,17 +61,17 @@ def export(settings: LoadedSettings, file: Path) -> list[str]:
     return [f"exported to {file} ({in_kb(file.stat().st_size)})"]
 
 
-def import_(settings: LoadedSettings, file: Path) -> list[str]:
+def import_(settings: LoadedSettings, file: Path, *, dry_run: bool) -> list[str]:
     """Fill the store, which must be empty, with an export: all of it or nothing.
 
     Raises StoreError: JPO-E515, the store is not empty; JPO-E516, the file is no whole export; JPO-E511, its chain is broken.
     UsageError: JPO-E307, the file cannot be read.
     """
     unreadable = partial(UsageError, str(file), remedy="name an export", code="JPO-E307")
-    with opened(file, unreadable) as stream, open_history(settings) as store:
+    with opened(file, unreadable) as stream, open_history(settings, read_only=dry_run) as store:
         counts = import_lines(store, read_lines(stream, str(file)), str(file))
     rows = ", ".join(f"{number} {WORDS[name][number > 1]}" for name, number in counts.items() if number)
-    return [f"imported {rows or 'nothing'}; the audit log's chain is intact"]
+    return [f"{'would import' if dry_run else 'imported'} {rows or 'nothing'}; the audit log's chain is intact"]
 
 
 def gc(settings: LoadedSettings, *, dry_run: bool, now: float) -> list[str]:
