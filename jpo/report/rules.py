@@ -6,7 +6,7 @@ The record has names, codes and numbers; conditions are those of the tables in t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from itertools import groupby
 
 from jpo.agent.safety.exploration import ASKED_FOR, MEASURED, RULES, WITHIN_BUDGET
@@ -52,7 +52,8 @@ class RuleInWords:
 
 
 def document(suggestion: Suggestion) -> Document:
-    rows: tuple[Row, ...] = tuple(map(astuple, in_words(suggestion)))
+    told = [rule if suggestion.prospects.sla or rule.name != LIMITS else without_sla(rule) for rule in in_words(suggestion)]
+    rows: tuple[Row, ...] = tuple(map(astuple, told))
     columns = (
         *(Column("rule", "prose"), Column("code"), Column("takes away what", "prose")),
         *(Column("removed", "figure"), Column("left", "figure")),
@@ -68,6 +69,11 @@ def in_words(suggestion: Suggestion) -> Iterator[RuleInWords]:
         last, removed = applied[-1], sum(rule.removed for rule in applied)
         known, condition = HOLDS.get(name, ("", CONDITIONS.get(name, "")))  # this version may not know it
         yield RuleInWords(known if name.startswith("JPO-") and known else name, last.code, condition, removed, last.left)
+
+
+def without_sla(rule: RuleInWords) -> RuleInWords:
+    """The rule of limits where [sla] promises nothing."""
+    return replace(rule, name="limits", condition=rule.condition.partition(", or is expected to miss")[0])
 
 
 def chosen(suggestion: Suggestion) -> str:
