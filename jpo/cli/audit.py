@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
@@ -41,7 +40,7 @@ def show(given: Path | None, output: Output, limit: int | None, toml: Path | Non
     if output.form in ("markdown", "html"):
         put(shown(subject.document(page(settings, limit=limit)), output.form))
         return
-    columns = width() if for_people() or os.environ.get("COLUMNS") else None
+    columns = width() if for_people() else None
     with audit_log(settings, limit=limit) as records:
         if output.form == "json":
             stream(map(subject.json_line, records))

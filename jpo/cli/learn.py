@@ -26,7 +26,6 @@ START_SECONDS = 1.0
 @click.option("--pretrain", type=FILE, metavar="FILE", help="Train a new policy in the simulator and write it to FILE.")
 @click.option("--policy", type=click.Choice(TRAINED), help="With --pretrain: which policy; default: sac.")
 @click.option("--jobs", type=click.IntRange(10), help="With --pretrain: simulated jobs per agent; default: as shipped.")
-@click.option("--dry-run", is_flag=True, help="Only say how many runs there are to learn from.")
 @seed_option
 @job_options
 def learn(
@@ -34,7 +33,6 @@ def learn(
     toml: Path | None,
     *,
     rebuild: bool,
-    dry_run: bool,
     budget: str | None,
     pretrain: Path | None,
     policy: PolicyName | None,
@@ -55,17 +53,14 @@ def learn(
     from jpo.commands import learn as command
     from jpo.learning.deadline import Deadline
 
-    if pretrain and (given or rebuild or toml or budget or dry_run):
+    if pretrain and (given or rebuild or toml or budget):
         finding = "learns in the simulator alone"
-        raise UsageError("--pretrain", finding, "leave out config.ini and the other options", code="JPO-E308")
+        raise UsageError("--pretrain", finding, "leave out config.ini, --rebuild, --config and --budget", code="JPO-E308")
     for option, given_to_it in {"--jobs": jobs, "--policy": policy}.items():
         if given_to_it and not pretrain:
             raise UsageError(option, "says what --pretrain is to practise", "name a FILE, or leave it out", code="JPO-E308")
     if pretrain:
         answer(command.pretrain(pretrain, policy=policy or "sac", jobs=jobs, seed=seed, track=track))
-    elif dry_run:
-        settings = load_settings(given, toml, {})
-        answer(command.preview(config_of(given, settings), settings, now=time.time(), rebuild=rebuild))
     else:
         settings = load_settings(given, toml, {"agent": {"learn_budget": budget or DEFAULT_BUDGET}})
         until = Deadline() if rebuild and budget is None else Deadline(began + settings.values.agent.learn_budget)

@@ -71,10 +71,11 @@ def observe(
     settings = load_settings(given, toml, {"prometheus": network.flags})
     by_hand = run is not None or bool(metrics or params) or status is not None
     if follow:
-        if len(logs) != 1 or by_hand or again is not None:
-            raise UsageError("--follow", "needs exactly one --csv FILE and no RUN", "follow one log at a time", code="JPO-E131")
+        if len(logs) != 1 or by_hand or dry_run or again is not None:
+            finding = "needs exactly one --csv FILE, no RUN and no --dry-run"
+            raise UsageError("--follow", finding, "follow one log at a time", code="JPO-E131")
         with live(progress_stream(), for_people=progress_stream().isatty()) as shown:
-            told = command.follow(logs[0], settings, clock=time.time, sleep=time.sleep, live=shown, dry_run=dry_run)
+            told = command.follow(logs[0], settings, clock=time.time, sleep=time.sleep, live=shown)
         answer(told)
         return
     config, now = config_of(given, settings), time.time()

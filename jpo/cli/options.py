@@ -160,10 +160,7 @@ def output_options(*forms: str, files: bool = False) -> Callable[[F], F]:
 
 
 def writes_with(name: str, what: str) -> Callable[[F], F]:
-    """The option without which a command writes nothing, and --dry-run, which says so in words that other commands know.
-
-    Raises UsageError: JPO-E308, both are given.
-    """
+    """The option without which a command writes nothing, and --dry-run, which says so; UsageError JPO-E308 if both are given."""
 
     def decorate(function: F) -> F:
         @wraps(function)

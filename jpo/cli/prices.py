@@ -50,9 +50,8 @@ def show_prices(given: Path | None, gpu_type: str | None, output: Output, toml: 
     "--families", default="p3,p3dn,p4d,p4de,p5,g4dn,g5,g6", show_default=True, metavar="A,B,...", help="Instance families."
 )
 @click.option("--timeout", metavar="DURATION", default="60s", show_default=True, help="Deadline for all requests together.")
-@click.option("--dry-run", is_flag=True, help="Ask AWS; write no file.")
 @verbose_option
-def refresh_prices(file: Path, region: str, families: str, timeout: str, *, dry_run: bool) -> None:
+def refresh_prices(file: Path, region: str, families: str, timeout: str) -> None:
     """Read today's AWS prices into a catalogue file.
 
     Prices on demand, and the last week's spot prices. Needs jpo[aws].
@@ -67,5 +66,4 @@ def refresh_prices(file: Path, region: str, families: str, timeout: str, *, dry_
         refuse_unwritable(file)  # it must be a catalogue
     else:
         can_be_kept([file])
-    named = families.split(",")
-    answer(command(file, region=region, families=named, timeout=timeout, now=time.time(), dry_run=dry_run))
+    answer(command(file, region=region, families=families.split(","), timeout=timeout, now=time.time()))

@@ -62,14 +62,6 @@ def learn(path: Path, settings: LoadedSettings, options: LearnOptions, track: Tr
         return [*lines, *([DISTURBED] if disturbed else []), tested_line(store, request, options, track)]
 
 
-def preview(path: Path, settings: LoadedSettings, *, now: float, rebuild: bool) -> list[str]:
-    """From how many runs `learn` would learn; nothing is written."""
-    with open_project(path, settings, now=now, read_only=True) as job:
-        identity, (known, request) = job.workload.identity, known_on_record(job)
-        new = len(backlog.learnable(known.runs)[1:]) if rebuild else backlog.left_of(job.store, identity, known.runs, request)
-    return [f"would learn from {counted(new, 'run' if rebuild else 'new run')} of {identity}"]
-
-
 def learn_after_suggestion(path: Path, settings: LoadedSettings, *, now: float, seed: int, tests: bool = False) -> str:
     """Let the agent take in what is new, for as long as [agent] learn_budget says.
 

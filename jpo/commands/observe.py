@@ -117,20 +117,14 @@ def outcome_in(metrics: Mapping[str, str], settings: LoadedSettings) -> Outcome:
 
 
 def follow(
-    log: Path,
-    settings: LoadedSettings,
-    *,
-    clock: Callable[[], float],
-    sleep: Callable[[float], None],
-    live: Live,
-    dry_run: bool = False,
+    log: Path, settings: LoadedSettings, *, clock: Callable[[], float], sleep: Callable[[float], None], live: Live
 ) -> list[str]:
     """Follow one CSV log until its run is over, and record that; until then nothing is recorded, so it can be repeated.
 
     `clock`, `sleep`: as `telemetry.follow` wants them; `live`: shows every epoch, and what happens to the file. Raises
     TelemetryError: JPO-E130, the log is gone; JPO-E110 to E112 as `read_log`.
     """
-    with open_history(settings, read_only=dry_run):
+    with open_history(settings):
         pass  # a store that cannot be used is reported now, not after hours
     with Tail(log, own_names(settings)) as tail:
         last: LogRow | None = None
@@ -144,8 +138,8 @@ def follow(
             if update.state == "gone":
                 raise gone(log)
         run = tail.run(clock())
-    with open_history(settings, read_only=dry_run) as store:
-        return recorded(store.record(Finished((run,)), now=clock()), dry_run=dry_run)
+    with open_history(settings) as store:
+        return recorded(store.record(Finished((run,)), now=clock()))
 
 
 def notes(log: Path, update: LogUpdate) -> list[str]:

@@ -37,7 +37,7 @@ def show(config: Path | None, settings: LoadedSettings, *, gpu_type: str | None,
     return price_list(list(named_prices(settings)), prices, catalogue, workload, currency_of(settings), today=today)
 
 
-def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, now: float, dry_run: bool = False) -> list[str]:
+def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, now: float) -> list[str]:
     """Write AWS' instances with their prices of today to a catalogue file, whole or not at all; says what it holds.
 
     Raises UsageError: JPO-E808, the file is something else, or a family is none; JPO-E307, it cannot be written. UsageError,
@@ -50,12 +50,10 @@ def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, n
         raise UsageError("--families", finding, "write e.g. --families g5,p4d", code="JPO-E808")
     refuse_other_files(file)
     offers = read_offers(region, wanted, seconds=limit_of(timeout), now=now)
-    if not dry_run:
-        with whole(file) as new:
-            new.write(as_csv(offers.instances).encode())
+    with whole(file) as new:
+        new.write(as_csv(offers.instances).encode())
     spot = sum(each.usd_per_hour_spot is not None for each in offers.instances)
-    found = f"{len(offers.instances)} instances of {region}, {spot} with a spot price (median of {SPOT_DAYS:g} days)"
-    lines = [f"{'would write ' if dry_run else ''}{file}: {found}"]
+    lines = [f"{file}: {len(offers.instances)} instances of {region}, {spot} with a spot price (median of {SPOT_DAYS:g} days)"]
     if offers.unpriced:
         lines.append(f"left out, no price on demand: {', '.join(offers.unpriced)}")
     return lines

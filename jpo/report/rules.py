@@ -15,8 +15,9 @@ from jpo.report import headline
 from jpo.report.document import Block, Column, Document, Row, Table
 
 LIMITS = "limits and SLA"
+BROKEN = "breaks a limit of `[parameters]` or `[quota]`"
 HOLDS = {
-    LIMITS: ("JPO-I670", "breaks a limit of `[parameters]` or `[quota]`, or is expected to miss a target of `[sla]`"),
+    LIMITS: ("JPO-I670", f"{BROKEN}, or is expected to miss a target of `[sla]`"),
     "JPO-I620": ("what failed", "asks for at least as much as what ran out of memory or diverged"),
     "JPO-I621": ("memory needed", "asks for less memory than runs need, or than today where none has measured it"),
     "JPO-I637": ("CPUs needed", "asks for fewer CPUs than runs keep busy"),
@@ -52,7 +53,8 @@ class RuleInWords:
 
 
 def document(suggestion: Suggestion) -> Document:
-    told = [rule if suggestion.prospects.sla or rule.name != LIMITS else without_sla(rule) for rule in in_words(suggestion)]
+    bare = () if suggestion.prospects.sla else (LIMITS,)
+    told = [replace(one, name="limits", condition=BROKEN) if one.name in bare else one for one in in_words(suggestion)]
     rows: tuple[Row, ...] = tuple(map(astuple, told))
     columns = (
         *(Column("rule", "prose"), Column("code"), Column("takes away what", "prose")),
@@ -69,11 +71,6 @@ def in_words(suggestion: Suggestion) -> Iterator[RuleInWords]:
         last, removed = applied[-1], sum(rule.removed for rule in applied)
         known, condition = HOLDS.get(name, ("", CONDITIONS.get(name, "")))  # this version may not know it
         yield RuleInWords(known if name.startswith("JPO-") and known else name, last.code, condition, removed, last.left)
-
-
-def without_sla(rule: RuleInWords) -> RuleInWords:
-    """The rule of limits where [sla] promises nothing."""
-    return replace(rule, name="limits", condition=rule.condition.partition(", or is expected to miss")[0])
 
 
 def chosen(suggestion: Suggestion) -> str:

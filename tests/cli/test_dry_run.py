@@ -18,7 +18,6 @@ LINES = {
     "rollback": "rollback",
     "sla suggest": "sla suggest",
     "observe": "observe --csv late.csv",
-    "learn": "learn",
     "state import": "state import export.jsonl --config other.toml",
     "state gc": "state gc",
     "run": "run config.ini -- python train.py",
@@ -29,12 +28,11 @@ LINES = {
     "persist": "persist --from s.json",
     "import": "import table.csv",
 }
-ASKS_A_SERVER = {"prices refresh"}
-"""With --dry-run too: tests/commands/test_prices.py has it."""
 MAKES_WHAT_IT_IS_ASKED_FOR = {
     *("state export", "report", "history", "phases fit", "phases parts", "phases predict", "phases allocate", "phases plot"),
     *("phases expand", "phases evaluate", "phases rightsize", "cluster evaluate", "cluster describe", "cluster plot"),
     *("cluster convert", "cluster train", "cluster test", "lab simulate", "lab replay", "lab logs", "pareto", "predict"),
+    *("prices refresh", "learn"),  # the agent is a cache of the history
 }
 """A file that its command line names, and nothing else."""
 ONLY_READS = {
@@ -75,9 +73,9 @@ def used(project: Project) -> Project:
 
 
 def test_every_command_takes_it_reads_or_makes_what_it_is_asked_for() -> None:
-    known = LINES.keys() | ASKS_A_SERVER | MAKES_WHAT_IT_IS_ASKED_FOR | ONLY_READS
+    known = LINES.keys() | MAKES_WHAT_IT_IS_ASKED_FOR | ONLY_READS
     assert {name for name, _ in leaves()} == known
-    assert {name for name, command in leaves() if takes_it(command)} == LINES.keys() | ASKS_A_SERVER
+    assert {name for name, command in leaves() if takes_it(command)} == LINES.keys()
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -85,7 +83,7 @@ def test_nothing_is_different_afterwards(name: str, used: Project) -> None:
     looked_at(used, LINES[name])
 
 
-@pytest.mark.parametrize("name", ["suggest", "observe", "learn", "state gc", "run", "optimize", "import"])
+@pytest.mark.parametrize("name", ["suggest", "observe", "state gc", "run", "optimize", "import"])
 def test_before_the_first_run_no_store_is_made(name: str, used: Project) -> None:
     shutil.rmtree(used.folder / ".jpo")
     looked_at(used, LINES[name])
@@ -93,7 +91,6 @@ def test_before_the_first_run_no_store_is_made(name: str, used: Project) -> None
 
 def test_a_preview_of_what_goes_on_record_counts_it(used: Project) -> None:
     assert "would record run-8: " in used.jpo("observe", "--csv", "late.csv", "--dry-run").out
-    assert "would learn from 6 new runs of " in used.jpo("learn", "--dry-run").out
     assert "would import " in used.jpo("state", "import", "export.jsonl", "--config", "other.toml", "--dry-run").out
     full = used.jpo("state", "import", "export.jsonl", "--dry-run")
     assert (full.code, "JPO-E515" in full.err) == (5, True)
@@ -104,14 +101,14 @@ def test_a_plan_names_runs_engine_first_command_and_limits(used: Project) -> Non
     said = " ".join(used.jpo(*start, "--max-cost", "3", "--", "python", "train.py").out.split())
     assert "-b1 of digits/cnn/pytorch on local: not started" in said
     assert "command: python train.py" in said
-    assert "plan: 3 runs with today's values (digits-cnn-" in said
-    assert "then at most 10 runs with suggested values (digits-cnn-" in said
+    assert "plan: at most 13 runs: digits-cnn-" in said
+    assert "-b3 with today's values, then digits-cnn-" in said
     assert "time limit of each run: none" in said
     assert "targets: cost_max 3.00 USD" in said
     one = used.jpo(*start, "--runs", "0", "--baseline", "1", "-o", "json", "--", "python", "train.py")
     (job,) = json.loads(one.out)["jobs"]
     assert (job["state"], job["on"], job["command"]) == ("not started", "local", ["python", "train.py"])
-    assert "plan: 1 run with today's values (" in job["notes"][0]["text"]
+    assert "plan: 1 run: digits-cnn-" in job["notes"][0]["text"]
 
 
 def test_it_goes_with_no_word_that_asks_for_writing(used: Project) -> None:

@@ -198,14 +198,6 @@ def test_a_refreshed_file_is_a_catalogue_that_jpo_toml_can_name(tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("offered")
-def test_a_dry_run_asks_and_leaves_no_file(tmp_path: Path) -> None:
-    file = tmp_path / "aws.csv"
-    told = refresh(file, region="us-east-1", families=["g5"], timeout="60s", now=NOW, dry_run=True)
-    assert told[0].startswith(f"would write {file}: ")
-    assert not file.exists()
-
-
-@pytest.mark.usefixtures("offered")
 def test_a_catalogue_is_replaced_and_another_file_is_not(tmp_path: Path) -> None:
     old = tmp_path / "old.csv"
     old.write_text(as_csv([OFFER]) * 2)

@@ -247,14 +247,14 @@ class RunRule:
     """Rule of what may be run: the rows that it takes away, (K,), by a condition that a person can read.
 
     `condition`: of the rows that are taken away, after "what"; `code`: reason code of what looks better and is taken away;
-    `objection`: the condition in short, of one row, for a narrow column.
+    `in_short`: why one row is taken away, where its condition is too long for a narrow column.
     """
 
     name: str
     code: str
-    objection: str
     condition: str
     takes_away: Callable[[Exploration], Bools]
+    in_short: str = ""
 
 
 def among_trials(condition: Callable[[Exploration], Bools | bool]) -> Callable[[Exploration], Bools]:
@@ -264,76 +264,62 @@ def among_trials(condition: Callable[[Exploration], Bools | bool]) -> Callable[[
 ASKED_FOR = RunRule(
     "asked for",
     "JPO-I626",
-    "another trial tells more",
     "is not the most informative of what was never run, where a trial was asked for",
     lambda e: ~e.is_row(e.now if e.asked_for is None else e.asked_for),
+    "another trial tells more",
 )
 MEASURED = RunRule(
     "measured",
     "JPO-I607",
-    "it is not the best that was measured, and explore is off",
     'is not the best that was measured, where `explore` is "off"',
     lambda e: ~e.is_row(e.known_best if e.open_rows[e.known_best] or not e.may_stay else e.now),
 )
 WITHIN_BUDGET = RunRule(
     "within the budget",
     "JPO-I608",
-    "it may cost more than is left of budget",
     "may cost more than what is left of `budget`, with a chance above 1 - `confidence`",
     lambda e: e.p_over_budget > e.boldness.chance_of_more,
+    "it may cost more than is left of `budget`",
 )
 RULES = (
     RunRule(
         "confidence",
         "JPO-I624",
-        "it ran, and is not likely enough to be better than today",
         "ran before, and is neither better than today's values with `min_confidence` nor a return: values that ended well as "
         "often as today's, and are likelier than not to be better",
         lambda e: e.comparison.belief.tried & ~e.likely_better & ~e.returns & e.others,
+        "it ran, and is not likely enough to be better than today",
     ),
     RunRule(
         "settled",
         "JPO-I625",
-        "no trial: nothing is likely enough to be better",
         f"is a trial, where nothing is better with a chance of {SETTLED:.0%}",
         among_trials(lambda e: e.settled),
     ),
-    RunRule(
-        "budget",
-        "JPO-W606",
-        "no trial: budget is overspent",
-        "is a trial, where `budget` is overspent",
-        among_trials(lambda e: e.leeway.overspent),
-    ),
-    RunRule(
-        "number of trials",
-        "JPO-I672",
-        "no trial: trials are used up",
-        "is a trial, where `trials` are used up",
-        among_trials(lambda e: e.leeway.used_up),
-    ),
+    RunRule("budget", "JPO-W606", "is a trial, where `budget` is overspent", among_trials(lambda e: e.leeway.overspent)),
+    RunRule("number of trials", "JPO-I672", "is a trial, where `trials` are used up", among_trials(lambda e: e.leeway.used_up)),
     RunRule(
         "worth trying",
         "JPO-I602",
-        "a trial of it is not expected to pay off",
         f"is a trial that is not expected to pay off over the runs to come, or to gain {LEAST_GAIN:.0%} of a run",
         among_trials(lambda e: ~e.worth_trying),
+        "a trial of it is not expected to pay off",
     ),
     RunRule(
         "risk",
         "JPO-I608",
-        "a trial of it may cost too much more",
         f"is a trial that is expected to cost more than {math.expm1(DEARER):.0%} more tonight, or ends well and costs at most a "
         f"tenth more with less than even odds, or costs {math.expm1(FAR_DEARER):.0%} more with a chance above 1 - `confidence`",
         among_trials(lambda e: e.too_risky),
+        "a trial of it may cost too much more",
     ),
     RunRule(
         "more resources",
         "JPO-I673",
-        "a trial of more GPUs or memory would gain too little",
         "is a trial with more GPUs or memory than any run had, that is not expected to gain a tenth, or comes before a cheaper "
         "trial of batch or rate",
         among_trials(lambda e: e.unearned_resources),
+        "a trial of more GPUs or memory would gain too little",
     ),
 )
 """Rules under `explore` "safe", in order. Those of trials never take away an improvement or a return."""

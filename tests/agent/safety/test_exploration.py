@@ -149,7 +149,7 @@ def test_the_first_rule_that_takes_a_row_away_says_why_not(grid, belief):
 
 
 def test_an_objection_fits_a_narrow_column():
-    assert all(len(rule.objection) <= 60 for rule in (*RULES, ASKED_FOR, MEASURED, WITHIN_BUDGET))
+    assert all(len(rule.in_short or f"it {rule.condition}") <= 64 for rule in (*RULES, ASKED_FOR, MEASURED, WITHIN_BUDGET))
 
 
 def test_what_each_rule_removed_adds_up(grid, belief):

@@ -100,8 +100,7 @@ def optimize(
     now = time.time()
     paths, command_line = configs_and_command(words)
     tasks, lasting = [], {}
-    given: list[Path | None] = [*paths] or [None]
-    for path in given:
+    for path in paths or (None,):
         flags = {
             "prometheus": network.flags,
             "agent": {"explore": explore, "goal": "search" if search else None},

@@ -32,25 +32,19 @@ def _next_run(task: Task, plan: LoopPlan, outside: Outside) -> LaunchReport:
     job, launcher = job_for(task, plan, outside, first, Boundary()), outside.engine(task.settings, task.engine)
     launcher.refuse(job)
     notes = (_runs(task, plan, left, on_record=len(every) - len(left)), *_limits(task))
-    report = LaunchReport(
-        Entry(job, launcher.name, outside.clock()), folder_of(task.ledger, first) / "output.log", uncoded(notes)
-    )
+    output = folder_of(task.ledger, first) / "output.log"
+    report = LaunchReport(Entry(job, launcher.name, outside.clock()), output, uncoded(notes))
     content = content_now(task.path) or b""
     return replace(report, plan=launcher.plan(job, content)) if isinstance(launcher, ShowsPlan) else report
 
 
 def _runs(task: Task, plan: LoopPlan, left: Sequence[str], *, on_record: int) -> str:
-    """How many runs of which kind are left, and under which ids."""
+    """Which runs are left, by their ids; of those with suggested values there may be fewer."""
     baseline = [run_id for run_id in left if run_id.startswith(f"{task.name}-b")]
-    kinds = {"with today's values": baseline, "with suggested values": left[len(baseline) :]}
+    kinds = {"today's": baseline, "suggested": left[len(baseline) :]}
+    said = [f"{some[0]} to {some[-1]} with {kind} values" for kind, some in kinds.items() if some]
     most = "" if plan.all_wanted else "at most "
-    said = [
-        f"{most if some is not baseline else ''}{numbers.counted(len(some), 'run')} {kind}"
-        f" ({' to '.join(dict.fromkeys((some[0], some[-1])))})"
-        for kind, some in kinds.items()
-        if some
-    ]
-    return f"plan: {', then '.join(said) or 'nothing is left'}; {on_record} on record"
+    return f"plan: {most}{numbers.counted(len(left), 'run')}: {', then '.join(said) or 'nothing is left'}; {on_record} on record"
 
 
 def _limits(task: Task) -> Iterator[str]:
