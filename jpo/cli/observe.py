@@ -33,6 +33,7 @@ STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
 )
 @click.option("--status", type=click.Choice(STATUSES), help="How RUN ended; with --metric, by default: succeeded.")
 @for_option
+@click.option("--dry-run", is_flag=True, help="Only say what would be recorded.")
 @click.option("--again", metavar="DURATION", help="Look for runs that are not on record this far back, e.g. 30d.")
 @options(network_options, settings_options)
 def observe(
@@ -46,6 +47,7 @@ def observe(
     toml: Path | None,
     *,
     follow: bool,
+    dry_run: bool,
     network: Network,
 ) -> None:
     """Put finished runs on record.
@@ -69,8 +71,9 @@ def observe(
     settings = load_settings(given, toml, {"prometheus": network.flags})
     by_hand = run is not None or bool(metrics or params) or status is not None
     if follow:
-        if len(logs) != 1 or by_hand or again is not None:
-            raise UsageError("--follow", "needs exactly one --csv FILE and no RUN", "follow one log at a time", code="JPO-E131")
+        if len(logs) != 1 or by_hand or dry_run or again is not None:
+            finding = "needs exactly one --csv FILE, no RUN and no --dry-run"
+            raise UsageError("--follow", finding, "follow one log at a time", code="JPO-E131")
         with live(progress_stream(), for_people=progress_stream().isatty()) as shown:
             told = command.follow(logs[0], settings, clock=time.time, sleep=time.sleep, live=shown)
         answer(told)
@@ -83,8 +86,9 @@ def observe(
         finding = "and a run given by hand exclude each other"
         raise UsageError("--csv", finding, "observe them one after the other", code="JPO-E306")
     if alone:
-        answer(command.ask_sources(config, settings, now=now, offline=network.offline, again_seconds=back))
+        answer(command.ask_sources(config, settings, now=now, offline=network.offline, again_seconds=back, dry_run=dry_run))
     elif logs:
-        answer(command.take_logs(logs, settings, now=now))
+        answer(command.take_logs(logs, settings, now=now, dry_run=dry_run))
     else:
-        answer(command.take_run(config, settings, run, outcome, RunStatus(status) if status else None, ran, now=now))
+        ended = RunStatus(status) if status else None
+        answer(command.take_run(config, settings, run, outcome, ended, ran, now=now, dry_run=dry_run))

@@ -159,6 +159,22 @@ def output_options(*forms: str, files: bool = False) -> Callable[[F], F]:
     return decorate
 
 
+def writes_with(name: str, what: str) -> Callable[[F], F]:
+    """The option without which a command writes nothing, and --dry-run, which says so; UsageError JPO-E308 if both are given."""
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def with_one(*args: object, dry_run: bool, **kwargs: object) -> object:
+            if dry_run and kwargs[name.lstrip("-")]:
+                raise UsageError("--dry-run", f"writes nothing, and {name} does", "leave one of them out", code="JPO-E308")
+            return function(*args, **kwargs)
+
+        dry = click.option("--dry-run", is_flag=True, help=f"Write nothing, as without {name}.")
+        return click.option(name, is_flag=True, help=what)(dry(with_one))  # type: ignore[return-value]
+
+    return decorate
+
+
 def gathered(function: F, name: str, record: Callable[..., object], names: tuple[str, ...]) -> F:
     """The function with the options of these names handed over as one record."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.options import FILE, output_options, settings_options
+from jpo.cli.options import FILE, output_options, settings_options, writes_with
 from jpo.cli.output import READABLE, Output
 from jpo.cli.subject import config_and_run, for_option, job_options
 from jpo.errors import UsageError
@@ -61,7 +61,7 @@ def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output:
     show_default=True,
     help="Share of runs that should meet the target.",
 )
-@click.option("--write", is_flag=True, help="Put the lines into jpo.toml; what is promised there stays.")
+@writes_with("--write", "Put the lines into jpo.toml; what is promised there stays.")
 @click.option("--replace", is_flag=True, help="With --write: in place of what is promised there.")
 @output_options(*READABLE)
 @job_options

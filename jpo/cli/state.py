@@ -45,9 +45,10 @@ def export_state(given: Path | None, file: Path, toml: Path | None) -> None:
 
 
 @state.command("import")
+@click.option("--dry-run", is_flag=True, help="Read and check all of FILE; write nothing.")
 @config_and_file("FILE")
 @settings_options
-def import_state(given: Path | None, file: Path, toml: Path | None) -> None:
+def import_state(given: Path | None, file: Path, toml: Path | None, *, dry_run: bool) -> None:
     """Fill an empty store with an export.
 
     After a loss, or to move from SQLite to PostgreSQL and back.
@@ -58,7 +59,7 @@ def import_state(given: Path | None, file: Path, toml: Path | None) -> None:
     """
     from jpo.commands.state import import_ as command
 
-    answer(command(settings_beside(given, toml), file))
+    answer(command(settings_beside(given, toml), file, dry_run=dry_run))
 
 
 @state.command()

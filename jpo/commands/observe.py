@@ -26,15 +26,17 @@ from jpo.wording.names import OUTCOMES
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
-def ask_sources(config: Path, settings: LoadedSettings, *, now: float, offline: bool, again_seconds: float | None) -> list[str]:
+def ask_sources(
+    config: Path, settings: LoadedSettings, *, now: float, offline: bool, again_seconds: float | None, dry_run: bool
+) -> list[str]:
     """Ask all configured sources about the workload of config.ini; trouble with one is an error here.
 
     `again_seconds`: how far back the server is asked for runs that are not on record; None: as settings say.
     """
-    with open_project(config, settings, now=now, judges=False) as job:
+    with open_project(config, settings, now=now, read_only=dry_run, judges=False) as job:
         known = collect(job, offline=offline, strict=True, again_seconds=again_seconds)
     skipped = [f"skipped {run.run_id}: {run.reason}" for run in known.evidence.runs_skipped]
-    return [*recorded(known.fresh), *skipped, *(f"note: {note.text}" for note in known.evidence.notes)]
+    return [*recorded(known.fresh, dry_run=dry_run), *skipped, *(f"note: {note.text}" for note in known.evidence.notes)]
 
 
 def seconds_back(again: str, *, offline: bool, alone: bool) -> float:
@@ -47,11 +49,11 @@ def seconds_back(again: str, *, offline: bool, alone: bool) -> float:
     return back
 
 
-def take_logs(logs: Sequence[Path], settings: LoadedSettings, *, now: float) -> list[str]:
+def take_logs(logs: Sequence[Path], settings: LoadedSettings, *, now: float, dry_run: bool) -> list[str]:
     """Record the runs of CSV logs."""
-    with open_history(settings) as store:
+    with open_history(settings, read_only=dry_run) as store:
         read = [logged_run(path, now=now, own=own_names(settings)) for path in logs]
-        lines = recorded(store.record(Finished(tuple(logged.run for logged in read)), now=now))
+        lines = recorded(store.record(Finished(tuple(logged.run for logged in read)), now=now), dry_run=dry_run)
     return [*lines, *(f"note: {note.cited}" for note in doubts_of(read))]
 
 
@@ -64,6 +66,7 @@ def take_run(
     parameters: Parameters,
     *,
     now: float,
+    dry_run: bool,
 ) -> list[str]:
     """Record a run that is given by hand and just ended.
 
@@ -76,7 +79,7 @@ def take_run(
         raise UsageError("RUN", "is missing: whose outcome is it?", "write `jpo observe RUN --metric ...`", code="JPO-E306")
     if not run_id.strip():
         raise UsageError("RUN", "is empty", "give the run a name", code="JPO-E306")
-    with open_history(settings) as store:
+    with open_history(settings, read_only=dry_run) as store:
         workload = job_as_run(read_workload(config, settings, now=now), store, settings, now=now)
         outcome = outcome_in(metrics, settings)
         started = now - outcome.duration_seconds if outcome.duration_seconds is not None else None
@@ -89,7 +92,7 @@ def take_run(
         # config.ini may have changed since: what a run on record ran with is there, or unknown
         ran = parameters if known else workload.terms.with_chosen(workload.current, parameters)
         ended = Run(run_id, workload.identity, ran, status or RunStatus.SUCCEEDED, started, now, outcome, "observe")
-        return recorded(store.record(Finished((ended,)), now=now))
+        return recorded(store.record(Finished((ended,)), now=now), dry_run=dry_run)
 
 
 def outcome_in(metrics: Mapping[str, str], settings: LoadedSettings) -> Outcome:
@@ -169,7 +172,7 @@ def progress(tail: Tail, row: LogRow, earlier: LogRow) -> tuple[str, float | Non
     return f"{tail.log.head.get('run_id', tail.log.path)}: {', '.join(word for word in words if word)}", done, total or None
 
 
-def recorded(runs: Sequence[Run]) -> list[str]:
+def recorded(runs: Sequence[Run], *, dry_run: bool = False) -> list[str]:
     """One line per run that was new."""
-    lines = [f"recorded {run.run_id}: {run.identity}, {run.status.value}" for run in runs]
+    lines = [f"{'would record' if dry_run else 'recorded'} {run.run_id}: {run.identity}, {run.status.value}" for run in runs]
     return lines or ["nothing new: all runs were on record, and a later report of a run only adds what was unknown"]

@@ -20,19 +20,10 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import kept_in_store, open_history
 from jpo.report.forms.json import harmless
 from jpo.version import __version__
+from jpo.wording.numbers import counted
 
 OWNERS = 0o600
 """A store is its owner's alone, and so is a copy of it."""
-
-WORDS = {
-    "suggestions": ("suggestion", "suggestions"),
-    "runs": ("run", "runs"),
-    "series": ("series", "series"),
-    "watermarks": ("watermark", "watermarks"),
-    "agents": ("agent", "agents"),
-    "audit": ("audit record", "audit records"),
-}
-"""A table's rows: one, several."""
 
 
 @contextmanager
@@ -61,17 +52,21 @@ def export(settings: LoadedSettings, file: Path) -> list[str]:
     return [f"exported to {file} ({in_kb(file.stat().st_size)})"]
 
 
-def import_(settings: LoadedSettings, file: Path) -> list[str]:
+def import_(settings: LoadedSettings, file: Path, *, dry_run: bool) -> list[str]:
     """Fill the store, which must be empty, with an export: all of it or nothing.
 
     Raises StoreError: JPO-E515, the store is not empty; JPO-E516, the file is no whole export; JPO-E511, its chain is broken.
     UsageError: JPO-E307, the file cannot be read.
     """
     unreadable = partial(UsageError, str(file), remedy="name an export", code="JPO-E307")
-    with opened(file, unreadable) as stream, open_history(settings) as store:
+    with opened(file, unreadable) as stream, open_history(settings, read_only=dry_run) as store:
         counts = import_lines(store, read_lines(stream, str(file)), str(file))
-    rows = ", ".join(f"{number} {WORDS[name][number > 1]}" for name, number in counts.items() if number)
-    return [f"imported {rows or 'nothing'}; the audit log's chain is intact"]
+    rows = ", ".join(
+        f"{number} series" if name == "series" else counted(number, "audit record" if name == "audit" else name.removesuffix("s"))
+        for name, number in counts.items()
+        if number
+    )
+    return [f"{'would import' if dry_run else 'imported'} {rows or 'nothing'}; the audit log's chain is intact"]
 
 
 def gc(settings: LoadedSettings, *, dry_run: bool, now: float) -> list[str]:
@@ -87,9 +82,8 @@ def gc(settings: LoadedSettings, *, dry_run: bool, now: float) -> list[str]:
         lines = [] if newest is None else list(without_old_runs(store, newest, did, now=now))
         forgotten = store.forget_series(ended_before=ended_before, now=now)
     if forgotten.series:
-        runs = WORDS["runs"][forgotten.runs > 1]
-        series = f"{forgotten.series} series of {forgotten.runs} {runs} that ended before {day} ({in_kb(forgotten.size_bytes)})"
-        lines.append(f"{did} {series}; what else is known of the runs stays")
+        series = f"{forgotten.series} series of {counted(forgotten.runs, 'run')} that ended before {day}"
+        lines.append(f"{did} {series} ({in_kb(forgotten.size_bytes)}); what else is known of the runs stays")
     nothing = f"nothing to forget: no series of a run that ended before {day}"
     return lines or [
         nothing if newest is None else f"{nothing}, and no run but the newest {newest} and those that tell something"
@@ -104,7 +98,7 @@ def without_old_runs(store: Store, newest: int, did: str, *, now: float) -> Iter
         forgotten = store.forget_runs(identity, newest=newest, now=now)
         if forgotten.runs:
             until, kept = datetime.fromtimestamp(forgotten.ended_until, UTC).date(), forgotten.kept
-            what = f"{forgotten.runs} {WORDS['runs'][forgotten.runs > 1]} of {identity} that ended by {until}"
+            what = f"{counted(forgotten.runs, 'run')} of {identity} that ended by {until}"
             yield f"{did} {what}; {kept} stay: the newest {newest}, and {kept - newest} that still tell something"
 
 

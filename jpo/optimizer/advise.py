@@ -91,7 +91,7 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) 
     else:
         problem = problem_within_sla(surrogate, request, known)
         weighed = Weighed(surrogate, problem, request, known, policy)
-        decision = next(answer for choice in CHOICES if (answer := choice.answer(weighed)))
+        decision = with_what_runs_lack(next(answer for choice in CHOICES if (answer := choice.answer(weighed))), known)
         undone = known.last if decision.decided_by == "rollback" else None
     lost = loss_interval_warnings(surrogate.calibration.loss_interval_factor, surrogate.belief.quality)
     decision = replace(decision, reasons=(*decision.reasons, *lost))
@@ -100,6 +100,15 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) 
     if undone:
         suggested = request.allowed.terms.with_chosen(request.current, request.really(undone.values))
     return Advice(decision, request.current, suggested, now, then, tuple(chosen), surrogate, undone, problem, seed)
+
+
+def with_what_runs_lack(decision: Decision, known: Known) -> Decision:
+    """The decision; where it waits for a first run though some are on record, with what none of them says as its reason."""
+    lacks = next((note.about for note in known.evidence.notes if note.code == "JPO-I129"), "")
+    if known.runs or not lacks or decision.decided_by != "no evidence":
+        return decision
+    sentence = f"the runs on record do not say {lacks} (see below): JPO needs one run with today's values as a reference"
+    return replace(decision, reasons=(Note("JPO-I601", sentence),))
 
 
 def advise_among(

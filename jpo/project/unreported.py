@@ -8,6 +8,7 @@ and not by its level. Of a quality of the model nothing more can be said than th
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -57,9 +58,15 @@ def placed(recorded: Sequence[RecordedRun], store: Store, workload: Workload) ->
     if not elsewhere:
         return Placed(tuple(kept))
     runs = tuple(run for some in elsewhere.values() for run in some)
-    names = ", ".join(dict.fromkeys(name for missing in elsewhere for name in missing))
+    lacking = dict.fromkeys(name for missing in elsewhere for name in missing)
+    names = ", ".join(lacking)
     which = f"{numbers.counted(len(runs), 'run')} did not report {names}, and what config.ini said then is not on record"
-    note = Note(CODE, f"{which}: what differs between them counts, as of the same job on other hardware", names)
+    counts = f"{which}: what differs between them counts, as of the same job on other hardware"
+    imported, by_hand = (
+        "".join(f" {option} {shlex.quote(f'{name}={own[name]:.12g}')}" for name in lacking) for option in ("--set", "--param")
+    )
+    again = f"jpo import ...{imported} --write, or jpo observe RUN{by_hand}"
+    note = Note(CODE, counts if kept else f"{which}. If it was what it is now: {again}", names)
     return Placed(tuple(kept), runs, (note,))
 
 

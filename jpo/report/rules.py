@@ -6,7 +6,7 @@ The record has names, codes and numbers; conditions are those of the tables in t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from itertools import groupby
 
 from jpo.agent.safety.exploration import ASKED_FOR, MEASURED, RULES, WITHIN_BUDGET
@@ -15,8 +15,9 @@ from jpo.report import headline
 from jpo.report.document import Block, Column, Document, Row, Table
 
 LIMITS = "limits and SLA"
+BROKEN = "breaks a limit of `[parameters]` or `[quota]`"
 HOLDS = {
-    LIMITS: ("JPO-I670", "breaks a limit of `[parameters]` or `[quota]`, or is expected to miss a target of `[sla]`"),
+    LIMITS: ("JPO-I670", f"{BROKEN}, or is expected to miss a target of `[sla]`"),
     "JPO-I620": ("what failed", "asks for at least as much as what ran out of memory or diverged"),
     "JPO-I621": ("memory needed", "asks for less memory than runs need, or than today where none has measured it"),
     "JPO-I637": ("CPUs needed", "asks for fewer CPUs than runs keep busy"),
@@ -52,7 +53,9 @@ class RuleInWords:
 
 
 def document(suggestion: Suggestion) -> Document:
-    rows: tuple[Row, ...] = tuple(map(astuple, in_words(suggestion)))
+    bare = () if suggestion.prospects.sla else (LIMITS,)
+    told = [replace(one, name="limits", condition=BROKEN) if one.name in bare else one for one in in_words(suggestion)]
+    rows: tuple[Row, ...] = tuple(map(astuple, told))
     columns = (
         *(Column("rule", "prose"), Column("code"), Column("takes away what", "prose")),
         *(Column("removed", "figure"), Column("left", "figure")),

@@ -160,10 +160,18 @@ def test_runs_before_it_was_declared_count_by_what_differs_and_later_ones_with_w
     declared(empty, lines='dropout = { key = "model.dropout", min = 0.0, max = 0.5 }')
     said = json.loads(empty.jpo("suggest", "config.ini", "--offline", "-o", "json").out)
     assert (said["evidence"]["runs_used"], "JPO-I129" in said["reason_codes"]) == (0, True)
-    assert "4 runs did not report dropout" in " ".join(said["evidence"]["notes"])
+    told = " ".join(said["evidence"]["notes"])
+    assert "4 runs did not report dropout" in told
+    assert told.endswith("jpo import ... --set dropout=0.1 --write, or jpo observe RUN --param dropout=0.1")
+    reason = empty.jpo("suggest", "config.ini", "--offline", "--dry-run").out.replace("\n", " ")
+    assert reason.startswith("KEPT: the runs on record do not say dropout (see below): JPO needs one run")
+    run_id = json.loads(empty.jpo("history", "-o", "json").out)["runs"][0]["run_id"]
+    assert empty.jpo("observe", run_id, "--param", "dropout=0.1").code == 0
+    answered = json.loads(empty.jpo("suggest", "config.ini", "--offline", "-o", "json", "--dry-run").out)
+    assert answered["evidence"]["runs_used"] == 1
     assert empty.jpo("observe", "r9", "--metric", "duration_seconds=50").code == 0
     told = json.loads(empty.jpo("suggest", "config.ini", "--offline", "-o", "json", "--dry-run").out)
-    assert told["evidence"]["runs_used"] == 1
+    assert told["evidence"]["runs_used"] == 2
 
 
 @pytest.mark.parametrize(

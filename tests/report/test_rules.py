@@ -31,6 +31,13 @@ def test_the_rules_are_a_table_in_their_order_and_the_last_line_says_which_one_c
     assert "Chosen of what is left by “the trial with the largest possible gain”." in told
 
 
+def test_where_sla_promises_nothing_the_rule_of_limits_does_not_speak_of_it() -> None:
+    assert "limits and SLA JPO-I670 breaks a limit of `[parameters]` or `[quota]`, or is expected" in " ".join(lines(MADE))
+    told = lines(altered(MADE, sla=()))
+    assert "limits JPO-I670 breaks a limit of `[parameters]` or `[quota]` 4 60" in told
+    assert not any("SLA" in line or "[sla]" in line for line in told)
+
+
 def test_holds_of_one_name_are_one_row() -> None:
     (row,) = [rule for rule in rules.in_words(MADE) if rule.code == "JPO-I622"]
     assert (row.name, row.removed, row.left) == ("resources unnamed", 30, 30)

@@ -246,13 +246,15 @@ class Exploration:
 class RunRule:
     """Rule of what may be run: the rows that it takes away, (K,), by a condition that a person can read.
 
-    `condition`: of the rows that are taken away, after "what"; `code`: reason code of what looks better and is taken away.
+    `condition`: of the rows that are taken away, after "what"; `code`: reason code of what looks better and is taken away;
+    `in_short`: why one row is taken away, where its condition is too long for a narrow column.
     """
 
     name: str
     code: str
     condition: str
     takes_away: Callable[[Exploration], Bools]
+    in_short: str = ""
 
 
 def among_trials(condition: Callable[[Exploration], Bools | bool]) -> Callable[[Exploration], Bools]:
@@ -264,6 +266,7 @@ ASKED_FOR = RunRule(
     "JPO-I626",
     "is not the most informative of what was never run, where a trial was asked for",
     lambda e: ~e.is_row(e.now if e.asked_for is None else e.asked_for),
+    "another trial tells more",
 )
 MEASURED = RunRule(
     "measured",
@@ -276,6 +279,7 @@ WITHIN_BUDGET = RunRule(
     "JPO-I608",
     "may cost more than what is left of `budget`, with a chance above 1 - `confidence`",
     lambda e: e.p_over_budget > e.boldness.chance_of_more,
+    "it may cost more than is left of `budget`",
 )
 RULES = (
     RunRule(
@@ -284,6 +288,7 @@ RULES = (
         "ran before, and is neither better than today's values with `min_confidence` nor a return: values that ended well as "
         "often as today's, and are likelier than not to be better",
         lambda e: e.comparison.belief.tried & ~e.likely_better & ~e.returns & e.others,
+        "it ran, and is not likely enough to be better than today",
     ),
     RunRule(
         "settled",
@@ -298,6 +303,7 @@ RULES = (
         "JPO-I602",
         f"is a trial that is not expected to pay off over the runs to come, or to gain {LEAST_GAIN:.0%} of a run",
         among_trials(lambda e: ~e.worth_trying),
+        "a trial of it is not expected to pay off",
     ),
     RunRule(
         "risk",
@@ -305,6 +311,7 @@ RULES = (
         f"is a trial that is expected to cost more than {math.expm1(DEARER):.0%} more tonight, or ends well and costs at most a "
         f"tenth more with less than even odds, or costs {math.expm1(FAR_DEARER):.0%} more with a chance above 1 - `confidence`",
         among_trials(lambda e: e.too_risky),
+        "a trial of it may cost too much more",
     ),
     RunRule(
         "more resources",
@@ -312,6 +319,7 @@ RULES = (
         "is a trial with more GPUs or memory than any run had, that is not expected to gain a tenth, or comes before a cheaper "
         "trial of batch or rate",
         among_trials(lambda e: e.unearned_resources),
+        "a trial of more GPUs or memory would gain too little",
     ),
 )
 """Rules under `explore` "safe", in order. Those of trials never take away an improvement or a return."""

@@ -60,7 +60,7 @@ def vetoes(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) 
         if name in candidates.names and name not in named:
             column = candidates.values[:, candidates.names.index(name)]
             most = _most(name, candidates, runs)
-            words = f"asks for more {name} than any run so far, and [parameters] {name} names no max or choices"
+            words = f"asks for more {name} than any run had: [parameters] {name} has no max"
             held.append(Veto(column > most * (1 + 1e-9), words, "JPO-I622", lasting=False))
     today = np.arange(len(candidates.values)) == candidates.current
     return tuple(replace(hold, rows=hold.rows & ~today) for hold in held)

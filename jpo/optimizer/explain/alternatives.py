@@ -81,7 +81,7 @@ def _objections(scene: DecisionScene, row: int) -> Iterator[str]:
         sure = "" if scene.acquisition.mean[row] > scene.acquisition.mean[scene.choice] or fails else "less certain, and so "
         yield f"{sure}expected {percent(worse)} worse under the preference{risk}"
     if not scene.problem.allowed[row] and (rule := scene.problem.exploration.why_not(row)):
-        yield f"rule {rule.name}: what {rule.condition}"
+        yield rule.in_short or f"it {rule.condition}"
     liked_less = "no better than the choice" if belief.tried[row] else "the possible gain is not worth a trial"
     if not belief.tried[scene.choice]:
         liked_less = "as good now, but the choice is expected to gain more over the next runs"

@@ -13,9 +13,8 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings, pairs
 from jpo.cli.gate import answer
-from jpo.cli.options import ChoiceOrInstalled, files, path, settings_options
+from jpo.cli.options import ChoiceOrInstalled, files, path, settings_options, writes_with
 from jpo.cli.subject import config_first, for_option, named_once
-from jpo.errors import UsageError
 from jpo.plugins.imports import GROUP, OWN
 
 if TYPE_CHECKING:
@@ -35,8 +34,7 @@ def place(text: str) -> Path | str:
 
 @click.command("import")
 @click.argument("words", nargs=-1, metavar="[CONFIG.INI] FILE|FOLDER|URL...", shell_complete=files)
-@click.option("--write", is_flag=True, help="Put the runs on record; without it nothing is written.")
-@click.option("--dry-run", is_flag=True, help="Write nothing, as without --write.")
+@writes_with("--write", "Put the runs on record; without it nothing is written.")
 @click.option("--finished", is_flag=True, help="Runs whose files were written minutes ago are over.")
 @click.option("--format", "form", type=ChoiceOrInstalled(OWN, GROUP), help="What the files are; default: as they look.")
 @click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Of an MLflow server: name or id.")
@@ -58,7 +56,6 @@ def import_(
     toml: Path | None,
     *,
     write: bool,
-    dry_run: bool,
     finished: bool,
     **identity: str | None,
 ) -> None:
@@ -83,8 +80,6 @@ def import_(
 
     first, named = config_first(words, 1)
     given, places = named_once(first, by_option), [place(word) for word in named]
-    if write and dry_run:
-        raise UsageError("--dry-run", "writes nothing, and --write does", "leave one of them out", code="JPO-E308")
     settings = load_settings(given, toml, {})
     config = config_of(given, settings)
     said = pairs("--set", values)

@@ -148,6 +148,10 @@ def test_the_first_rule_that_takes_a_row_away_says_why_not(grid, belief):
     assert safe(grid(), belief(logs(TRIAL, RISKS["far dearer"][0]))).exploration.why_not(2).code == "JPO-I608"
 
 
+def test_an_objection_fits_a_narrow_column():
+    assert all(len(rule.in_short or f"it {rule.condition}") <= 64 for rule in (*RULES, ASKED_FOR, MEASURED, WITHIN_BUDGET))
+
+
 def test_what_each_rule_removed_adds_up(grid, belief):
     believed = belief(logs(TRIAL, WORSE, BETTER), runs=(1, 0, 0, 0), failures=(0,) * 4)
     dear = Veto(np.array([False, True, False, False]), "asks for too much", "JPO-I622")

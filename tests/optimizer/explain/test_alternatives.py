@@ -46,7 +46,7 @@ def test_with_exploring_off_what_was_not_run_is_out_of_the_question() -> None:
     steep = runs((32, 2, 800), (32, 2, 802), (64, 2, 400), (64, 2, 404), (128, 2, 200), (128, 2, 202))
     off = request(explore="off")
     explained = account_of(advised(off, steep), off, known(steep), LIMITS)
-    refused = [one.parameters for one in explained.alternatives if "rule measured" in one.why_not]
+    refused = [one.parameters for one in explained.alternatives if "best that was measured" in one.why_not]
     assert any(not any(run.parameters == values for run in steep) for values in refused)
     assert {**NOW, "batch_size": 128.0} not in refused, "the best that was measured"
 
@@ -76,4 +76,4 @@ def test_what_was_measured_too_rarely_is_not_said_to_gain_less() -> None:
     explained = account_of(advised(off, hardly), off, known(hardly), LIMITS)
     reasons = [one.why_not for one in explained.alternatives if one.parameters == {**NOW, "batch_size": 128.0}]
     assert reasons
-    assert reasons[0].endswith('rule measured: what is not the best that was measured, where `explore` is "off"')
+    assert reasons[0].endswith('it is not the best that was measured, where `explore` is "off"')

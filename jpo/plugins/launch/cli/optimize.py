@@ -42,6 +42,7 @@ MOST_RUNS = 10
 @click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How much to explore; default: [agent] explore or on.")
 @click.option("--search", is_flag=True, help="Search for the best model; the cost of the runs does not count.")
 @click.option("--no-learn", is_flag=True, help="Do not update the agent between the runs.")
+@click.option("--dry-run", is_flag=True, help="Print the plan: runs, engine, first command, limits; start nothing.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Time of every run as a picture, .png or .svg.")
 @seed_option
 @output_options("text", "json", "markdown", "html", "csv", files=True)
@@ -63,6 +64,7 @@ def optimize(
     explore: str | None,
     search: bool,
     no_learn: bool,
+    dry_run: bool,
     picture: Path | None,
     seed: int,
     network: Network,
@@ -85,17 +87,20 @@ def optimize(
     from jpo.commands.compare import compared
     from jpo.commands.learn import learn_after_suggestion
     from jpo.plugins.launch.project.engines import engine_named, launcher_of
+    from jpo.plugins.launch.report.optimize import preview as of_plan
     from jpo.plugins.launch.report.optimize import result as report
     from jpo.plugins.launch.story.optimize.optimize import optimize as command
+    from jpo.plugins.launch.story.optimize.preview import preview
     from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, task_of
     from jpo.plugins.launch.story.watch.story import trial
     from jpo.report.progress_bar import live
 
+    if dry_run and (picture or output.form == "csv"):
+        raise UsageError("--plot and -o csv", "show runs, and --dry-run makes none", "leave one of them out", code="JPO-E308")
     now = time.time()
     paths, command_line = configs_and_command(words)
     tasks, lasting = [], {}
-    given: list[Path | None] = [*paths] or [None]
-    for path in given:
+    for path in paths or (None,):
         flags = {
             "prometheus": network.flags,
             "agent": {"explore": explore, "goal": "search" if search else None},
@@ -136,6 +141,9 @@ def optimize(
         environ = as_started(os.environ)
         engine = partial(launcher_of, environ=environ)
         outside = Outside(suggest, engine, trial, time.time, time.sleep, shown.note, Path.cwd(), environ)
+        if dry_run:
+            output.show(of_plan, preview(tasks, plan, outside))
+            return
         ended = command(tasks, plan, outside, compared, picture=picture)
     output.show(report, ended.jobs, on_record=True)
     if ended.failure:

@@ -13,7 +13,7 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer, complain, for_people, progress_stream, put
-from jpo.cli.options import FILE, Network, network_options, options, output_options, settings_options
+from jpo.cli.options import FILE, Network, network_options, options, output_options, settings_options, writes_with
 from jpo.cli.output import READABLE, Output, shown, width
 from jpo.cli.subject import config_and_run
 from jpo.errors import UsageError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--csv", "log", type=FILE, metavar="FILE", help="CSV log of the run, which may not be there yet.")
 @click.option("--once", is_flag=True, help="Print its state once, and end.")
 @click.option("--every", type=float, metavar="EPOCHS", help="Epochs between two decisions; default: a 20th of all.")
-@click.option("--apply", is_flag=True, help="Carry decisions out: stop the run, release what it does not use.")
+@writes_with("--apply", "Carry decisions out: stop the run, release what it does not use.")
 @click.option("--trial", is_flag=True, help="This run is a trial: nobody needs its model.")
 @output_options(*READABLE)
 @options(network_options, settings_options)

@@ -127,7 +127,7 @@ def given_up(task: Task, number: int, outside: Outside, finding: str, *, baselin
 
 def steps(task: Task, plan: LoopPlan) -> Iterator[tuple[int, bool]]:
     """Number and kind of every step. Once values were suggested a baseline stays as it is: there is no more before."""
-    with open_history(task.settings) as store:
+    with open_history(task.settings, read_only=True) as store:
         begun = made_under(task.run_id(1, baseline=False), store, task.identity) is not None
     for number in range(1, 1 if begun else plan.baseline + 1):
         yield number, True
