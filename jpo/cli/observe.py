@@ -91,4 +91,4 @@ def observe(
         answer(command.take_logs(logs, settings, now=now, dry_run=dry_run))
     else:
         ended = RunStatus(status) if status else None
-        answer(command.take_run(config, settings, run, outcome, ended, ran, now=now, dry_run=dry_run))
+        answer(command.take_run(config, settings, command.ByHand(run, outcome, ended, ran), now=now, dry_run=dry_run))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.errors import UsageError
@@ -57,24 +58,25 @@ def take_logs(logs: Sequence[Path], settings: LoadedSettings, *, now: float, dry
     return [*lines, *(f"note: {note.cited}" for note in doubts_of(read))]
 
 
-def take_run(
-    config: Path,
-    settings: LoadedSettings,
-    run_id: str | None,
-    metrics: Mapping[str, str],
-    status: RunStatus | None,
-    parameters: Parameters,
-    *,
-    now: float,
-    dry_run: bool,
-) -> list[str]:
-    """Record a run that is given by hand and just ended.
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """A run that is given by hand and just ended.
 
-    Args:
+    Attributes:
         metrics: its outcome, NAME -> VALUE.
         status: how it ended; None: well.
         parameters: what it ran with where that is not what config.ini says.
     """
+
+    run_id: str | None
+    metrics: Mapping[str, str]
+    status: RunStatus | None
+    parameters: Parameters
+
+
+def take_run(config: Path, settings: LoadedSettings, given: ByHand, *, now: float, dry_run: bool) -> list[str]:
+    """Record a run that is given by hand."""
+    run_id, metrics, status, parameters = given.run_id, given.metrics, given.status, given.parameters
     if run_id is None:
         raise UsageError("RUN", "is missing: whose outcome is it?", "write `jpo observe RUN --metric ...`", code="JPO-E306")
     if not run_id.strip():

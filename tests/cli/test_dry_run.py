@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -94,21 +93,6 @@ def test_a_preview_of_what_goes_on_record_counts_it(used: Project) -> None:
     assert "would import " in used.jpo("state", "import", "export.jsonl", "--config", "other.toml", "--dry-run").out
     full = used.jpo("state", "import", "export.jsonl", "--dry-run")
     assert (full.code, "JPO-E515" in full.err) == (5, True)
-
-
-def test_a_plan_names_runs_engine_first_command_and_limits(used: Project) -> None:
-    start = ("optimize", "config.ini", "--dry-run")
-    said = " ".join(used.jpo(*start, "--max-cost", "3", "--", "python", "train.py").out.split())
-    assert "-b1 of digits/cnn/pytorch on local: not started" in said
-    assert "command: python train.py" in said
-    assert "plan: at most 13 runs: digits-cnn-" in said
-    assert "-b3 with today's values, then digits-cnn-" in said
-    assert "time limit of each run: none" in said
-    assert "targets: cost_max 3.00 USD" in said
-    one = used.jpo(*start, "--runs", "0", "--baseline", "1", "-o", "json", "--", "python", "train.py")
-    (job,) = json.loads(one.out)["jobs"]
-    assert (job["state"], job["on"], job["command"]) == ("not started", "local", ["python", "train.py"])
-    assert "plan: 1 run: digits-cnn-" in job["notes"][0]["text"]
 
 
 def test_it_goes_with_no_word_that_asks_for_writing(used: Project) -> None:
