@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SUGGEST = ("suggest", "config.ini", "--explore", "off", "--no-learn")
 TIMEOUT_SECONDS = 0.4
-ALLOWANCE_SECONDS = 1.5
+ALLOWANCE_SECONDS = 5.0
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.985, 1.0)
 """Where the conversation stops, as shares of its pieces."""
 

@@ -91,7 +91,7 @@ SCENARIOS = (
             Step("set_by_hand", "suggest --no-learn --set batch_size=32 -o text", "lines"),
             Step("explain_set_by_hand", "explain -o text", "lines"),
             *[
-                Step(f"{command} pinned", command, "lines")
+                Step(f"{command} pinned", command, "lines", environment=(("COLUMNS", "400"),))  # paths differ in length
                 for command in ("check", "predict -o text", "doctor --offline -o text")
             ],
             Step("settings", "config show", "lines", environment=(("JPO_AGENT__EXPLORE", "off"),)),

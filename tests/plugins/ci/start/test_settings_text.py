@@ -37,7 +37,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Workload, L
 def test_a_line_frees_nothing_that_is_held(opened: tuple[Workload, LoadedSettings]) -> None:
     assert [line for _, line in parameter_lines(*opened, now=1.7e9)] == [
         '# batch_size = { key = "training.batch_size" }  # stays 16: pinned in config.ini',
-        'learning_rate = { key = "DEFAULT.rate" }  # min = 1e-08, max = 100, max_change = 10',
+        'learning_rate = { key = "DEFAULT.rate" }  # min = 1e-8, max = 100, max_change = 10',
         '# epochs = { key = "training.epochs" }  # stays 3: not freed in jpo.toml; take the first # away to free it',
     ]
 
