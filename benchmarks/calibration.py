@@ -32,7 +32,7 @@ from jpo.advisor.space import numbered_space
 from jpo.agent.comparison import Comparison
 from jpo.agent.safety.risk import WORSE
 from jpo.commands.doctor.claims import BETTER, DEARER, KEPT, WELL, Claim
-from jpo.forecast import predict
+from jpo.forecast.predict import predict
 from jpo.optimizer.explain.differences import differences
 from jpo.optimizer.prior import believe, prior_of
 from jpo.plugins.lab.replay.traces import Trace, read_trace

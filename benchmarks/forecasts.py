@@ -31,7 +31,7 @@ from apparatus.stamp import stamp
 from hpo import GRID
 
 from jpo.cli.output import track
-from jpo.forecast import predict
+from jpo.forecast.predict import predict
 from jpo.optimizer.prior import believe, prior_of
 from jpo.records import Candidates, Interval, Outcome, Run
 

@@ -10,7 +10,7 @@ from jpo.agent.decide import decide
 from jpo.agent.problem import Problem
 from jpo.agent.reward import objective
 from jpo.agent.safety.risk import WORSE
-from jpo.forecast import posterior
+from jpo.forecast.belief import posterior
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 from jpo.simulate import draw_jobs
 from jpo.simulate.grids import random_candidates

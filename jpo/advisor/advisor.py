@@ -29,8 +29,8 @@ from jpo.agent.comparison import Comparison
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.errors import UsageError
-from jpo.forecast import predict
 from jpo.forecast.evidence.plausibility import plausible
+from jpo.forecast.predict import predict
 from jpo.optimizer.advise import advise_among
 from jpo.optimizer.installation import residuals_of_workloads
 from jpo.optimizer.prior import FEW, Prior, believe, prior_of, with_siblings

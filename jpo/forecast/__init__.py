@@ -19,8 +19,3 @@
 
 What no run, trial or similar workload supports is None. Nothing here chooses.
 """
-
-from jpo.forecast.belief import posterior
-from jpo.forecast.predict import predict
-
-__all__ = ["posterior", "predict"]

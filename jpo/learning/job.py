@@ -16,8 +16,7 @@ from jpo.agent.budget import Boldness, Explore
 from jpo.agent.change_detection import Chart
 from jpo.agent.residuals import ResidualForecast, bent, joined, residual_forecast, residuals_of_job
 from jpo.agent.reward import OVERSPENT, failed_like, objective
-from jpo.forecast import posterior
-from jpo.forecast.belief import pick_jobs
+from jpo.forecast.belief import pick_jobs, posterior
 from jpo.learning.scenarios import SCENARIOS, Script, vectors_of
 from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Floats, Identity, Outcome, Preference, Residuals, Run, RunStatus
 from jpo.simulate import draw_jobs

@@ -17,7 +17,7 @@ from jpo.agent.policy import Policy
 from jpo.agent.residuals import ResidualForecast, bent, residual_forecast
 from jpo.agent.sac.fork_replay import Fork, Practice
 from jpo.agent.sac.replay_buffer import Transition
-from jpo.forecast import posterior
+from jpo.forecast.belief import posterior
 from jpo.learning.experience import Experience
 from jpo.learning.forks import AHEAD, OUTSIDE, fork_at, practise_here
 from jpo.learning.job import PARTICLES, Job, Levels, hopeless

@@ -21,7 +21,7 @@ from jpo.agent.horizon import UNTOLD
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.agent.state import Observation, observe
-from jpo.forecast import posterior
+from jpo.forecast.belief import posterior
 from jpo.learning.job import Job, execute
 
 BOUND = 4.0

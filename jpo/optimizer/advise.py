@@ -21,7 +21,7 @@ from jpo.agent.safety import failing, recovery
 from jpo.agent.safety.setback import outlasting, setback
 from jpo.cost import usd_per_hour
 from jpo.errors import NothingAdmissible
-from jpo.forecast import predict
+from jpo.forecast.predict import predict
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request

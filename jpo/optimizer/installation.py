@@ -15,7 +15,7 @@ from jpo.agent.policy_override import MORE_AND_LESS
 from jpo.agent.problem import Problem
 from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
 from jpo.agent.safety.risk import WORSE
-from jpo.forecast import posterior
+from jpo.forecast.belief import posterior
 from jpo.optimizer.prior import FEW
 from jpo.records import PARAMETERS, Belief, Candidates, Note, Residuals, Run, RunStatus
 from jpo.records.runs import by_workload

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jpo.agent.safety.host_memory import with_enough_memory
-from jpo.forecast import posterior
-from jpo.forecast.belief import pick_jobs
+from jpo.forecast.belief import pick_jobs, posterior
 from jpo.forecast.earlier_jobs import likely_here, moves_of, with_moves
 from jpo.forecast.siblings.conditioning import LEAST_DOUBT, conditioned_draws, log_likelihood_of
 from jpo.forecast.siblings.evidence import evidence_of

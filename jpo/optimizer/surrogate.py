@@ -20,11 +20,11 @@ from jpo.agent.policy_override import MORE_FAILURES
 from jpo.agent.safety.failing import chance_of_failing
 from jpo.agent.safety.host_memory import MEMORY
 from jpo.cost import Prices, usd_per_hour
-from jpo.forecast import predict
 from jpo.forecast.belief import at_rows
 from jpo.forecast.calibration import RUNS_REMEMBERED, WATCHED, interval_factor, one_step_forecasts
 from jpo.forecast.demand import Band, demand, power_watts
 from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
+from jpo.forecast.predict import predict
 from jpo.optimizer.candidates import candidates_at, collect, rows_pooled_with, weighed_runs, with_row
 from jpo.optimizer.prior import FEW, Prior, believe, beside, prior_of, thinned, with_siblings
 from jpo.optimizer.request import Request

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jpo.forecast import posterior
+from jpo.forecast.belief import posterior
 from jpo.records import Belief, Candidates, Draws, Identity, Outcome, Run, RunStatus, TransferredSurfaces
 
 LN2 = math.log(2)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.forecast import posterior, predict
+from jpo.forecast.belief import posterior
+from jpo.forecast.predict import predict
 from jpo.records import Candidates, Draws, Identity, Interval, Outcome, Run, RunStatus
 from jpo.simulate import draw_jobs
 from jpo.simulate.grids import random_candidates

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.forecast import predict
+from jpo.forecast.predict import predict
 from jpo.records import Belief, Calibration
 
 LN2 = math.log(2)

@@ -7,8 +7,8 @@ import pytest
 
 from jpo.agent.candidate_rows import rows_of_runs
 from jpo.cost import Prices
-from jpo.forecast import predict
 from jpo.forecast.belief import at_rows
+from jpo.forecast.predict import predict
 from jpo.optimizer.candidates import (
     BEST_BEFORE,
     MOST_RUNS,

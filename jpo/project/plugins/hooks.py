@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from jpo import plugin
-from jpo.history import Store
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.tables import OF_OTHERS
 from jpo.records import Finished, FirstRun, Forecast, Known, Note, Parameters, Queued, Run, RunEvent, Workload
 
 if TYPE_CHECKING:
     from jpo.agent.safety.queue_waits import QueueWaits
+    from jpo.history import Store
     from jpo.project.project import Project
 
 

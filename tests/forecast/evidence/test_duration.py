@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.forecast import posterior, predict
+from jpo.forecast.belief import posterior
 from jpo.forecast.evidence.duration import groups_of, log_epochs, measured_durations, noise_of, seconds_of
 from jpo.forecast.evidence.work import Work
 from jpo.forecast.measurements import CandidateRun, runs_at_candidates
+from jpo.forecast.predict import predict
 from jpo.records import Belief, Candidates, Draws, Identity, Outcome, Run, RunStatus
 from jpo.simulate import draw_jobs
 

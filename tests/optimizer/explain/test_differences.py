@@ -12,7 +12,7 @@ import pytest
 from jpo.agent.comparison import Comparison
 from jpo.agent.safety.confidence import MOST
 from jpo.agent.safety.risk import WORSE
-from jpo.forecast import posterior
+from jpo.forecast.belief import posterior
 from jpo.optimizer.explain.differences import differences
 from jpo.records import (
     OBJECTIVE,
