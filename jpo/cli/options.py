@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import click
-from click.shell_completion import CompletionItem
 
 from jpo.cli.output import Output, coloured
 from jpo.errors import UsageError
 from jpo.plugin import from_package
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,6 +35,8 @@ def path(text: str) -> Path:
 
 def files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """What the shell completes: names of files, which need not be UTF-8; click's answer is."""
+    from click.shell_completion import CompletionItem  # here: other commands start without it
+
     return [CompletionItem(incomplete.encode(errors="replace").decode(), type="file")]
 
 

@@ -76,23 +76,23 @@ class ByHand:
 
 def take_run(config: Path, settings: LoadedSettings, given: ByHand, *, now: float, dry_run: bool) -> list[str]:
     """Record a run that is given by hand."""
-    run_id, metrics, status, parameters = given.run_id, given.metrics, given.status, given.parameters
+    run_id, status = given.run_id, given.status
     if run_id is None:
         raise UsageError("RUN", "is missing: whose outcome is it?", "write `jpo observe RUN --metric ...`", code="JPO-E306")
     if not run_id.strip():
         raise UsageError("RUN", "is empty", "give the run a name", code="JPO-E306")
     with open_history(settings, read_only=dry_run) as store:
         workload = job_as_run(read_workload(config, settings, now=now), store, settings, now=now)
-        outcome = outcome_in(metrics, settings)
+        outcome = outcome_in(given.metrics, settings)
         started = now - outcome.duration_seconds if outcome.duration_seconds is not None else None
-        refuse_unknown(parameters, workload, option="--param")
+        refuse_unknown(given.parameters, workload, option="--param")
         known = store.run(run_id)
-        if known is None and not metrics and status in (None, RunStatus.SUCCEEDED):
+        if known is None and not given.metrics and status in (None, RunStatus.SUCCEEDED):
             finding = f"{run_id!r:.80} is not on record, and nothing says how it went"
             remedy = "give figures, e.g. --metric duration_seconds=5400, or --status failed; `jpo observe` alone asks all sources"
             raise UsageError("RUN", finding, remedy, code="JPO-E790")
         # config.ini may have changed since: what a run on record ran with is there, or unknown
-        ran = parameters if known else workload.terms.with_chosen(workload.current, parameters)
+        ran = given.parameters if known else workload.terms.with_chosen(workload.current, given.parameters)
         ended = Run(run_id, workload.identity, ran, status or RunStatus.SUCCEEDED, started, now, outcome, "observe")
         return recorded(store.record(Finished((ended,)), now=now), dry_run=dry_run)
 

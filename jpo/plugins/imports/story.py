@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -72,7 +72,7 @@ def import_runs(
     _refuse_nonsense(sources, wanted.values, own)
     certain = {"dataset", "model", "framework"} <= wanted.identity.keys()
     workload = None
-    with suppress(*([JpoError] if certain else [])):
+    with suppress(JpoError) if certain else nullcontext():  # then config.ini only says what else is asked for
         workload = read_workload(config, settings, now=now) if config.exists() else None
     of_file = {} if certain or workload is None else workload.identity.labels
     said = Said(wanted.identity, of_file, wanted.values, own, wanted.finished)
