@@ -30,7 +30,6 @@ class Plugin:
     Attributes:
         summary: what its commands are for, in the help.
         commands: name of a command -> its click command.
-        former: name that a command had in the last release -> the words that mean it now; it still works, with a note.
         settings: table of jpo.toml -> its pydantic model. Of others' plugins the table is [plugins.NAME].
         checks: topic of `jpo doctor` -> function(case) -> lines of its report.
         sources: function(settings, store, *, now, keep) -> `Finished`: runs that ended since, now on record.
@@ -45,7 +44,6 @@ class Plugin:
     name: str
     summary: str = ""
     commands: Mapping[str, str] = field(default_factory=dict)
-    former: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
     sources: str | None = None

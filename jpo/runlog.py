@@ -209,7 +209,8 @@ class RunLog:
                 break
             self.run_id = f"{wanted}-{number}"
         self.path = folder / f"{self.run_id}.csv"
-        facts = {"run_id": self.run_id, **self._workload, **self._parameters, **self._place}
+        made = {"suggestion_id": self._settings["JPO_SUGGESTION_ID"]} if "JPO_SUGGESTION_ID" in self._settings else {}
+        facts = {"run_id": self.run_id, **self._workload, **self._parameters, **self._place, **made}
         self._write(_lines({**facts, "start": f"{self._values['jpo_run_start_time_seconds']:.3f}"}))
 
     def _name_columns(self, metrics: Iterable[str]) -> None:

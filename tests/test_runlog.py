@@ -92,6 +92,14 @@ def test_names_and_states_are_those_of_the_contract(tmp_path: Path) -> None:
     assert set(STATUSES) == {status.value for status in RunStatus}
 
 
+def test_the_log_names_the_suggestion_whose_values_the_run_was_given(tmp_path: Path) -> None:
+    for name, given in (("by-hand", {}), ("tuned", {"JPO_SUGGESTION_ID": "20261130-061300-7fa861"})):
+        with new(tmp_path, run_id=name, **given):
+            pass
+    assert "suggestion_id" not in (tmp_path / "by-hand.csv").read_text()
+    assert "# suggestion_id=20261130-061300-7fa861\n" in (tmp_path / "tuned.csv").read_text()
+
+
 def test_a_log_that_is_there_already_is_never_overwritten(tmp_path: Path) -> None:
     logs = []
     for _ in range(3):

@@ -22,7 +22,6 @@ ALSO: Mapping[str, tuple[str, tuple[str, ...]]] = {
 CORE = (*EVERY_DAY, *(name for _, names in ALSO.values() for name in names))
 SUMMARY = 60
 """Characters of a command's summary; tests/cli/test_main.py holds all of them to it."""
-FORMER = "jpo {old} is now jpo {new}, and the old name goes with the next release [JPO-W003]"
 
 
 class FrontDoor(click.Group):
@@ -42,11 +41,6 @@ class FrontDoor(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is named first; a file in its place was meant for the one of every day."""
         word = args[0]
-        for new in (each.former[word] for each in plugin.plugins() if word in each.former):
-            if not ctx.resilient_parsing:  # a shell completes it
-                complain(FORMER.format(old=word, new=new))
-            group, *rest = new.split()
-            return group, self.get_command(ctx, group), [*rest, *args[1:]]
         if self.get_command(ctx, word) is None and not (word.startswith("-") or ctx.resilient_parsing):
             for failure in (*plugin.broken(of_others=True), plugin_command(word, others=True)):
                 if isinstance(failure, plugin.Broken):

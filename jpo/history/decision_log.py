@@ -115,6 +115,9 @@ class DecisionLog:
             raise UsageError("history", f"suggestion {suggestion_id!r} is not on record", "see `jpo history`", code="JPO-E507")
         return found[0]
 
+    def has_suggestion(self, suggestion_id: str) -> bool:
+        return bool(self.database.rows("SELECT 1 AS one FROM suggestions WHERE suggestion_id = :id", {"id": suggestion_id}))
+
     def _suggestions(self, statement: str, values: Mapping[str, object]) -> tuple[Suggestion, ...]:
         rows = self.database.rows(statement, values)
         with readable(self.database.place):

@@ -18,6 +18,7 @@ from jpo.project.settings import AuthTable
 from jpo.project.tables.parameters import is_own
 from jpo.records import Finished, Identity, Note, Workload
 from jpo.telemetry.diagnosis.near_identical import MOST_NAMED, near_identical
+from jpo.telemetry.doubts import by_cause
 from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 from jpo.version import __version__
@@ -63,7 +64,7 @@ def logged(
     if strict:
         parts = iter(every := tuple(parts))
         if not all(part.complete for part in every):
-            unreadable = "; ".join(log.reason for part in every for log in part.skipped)
+            unreadable = "; ".join(log.reason for log in by_cause([log for part in every for log in part.skipped]))
             raise TelemetryError(CSV, f"a log cannot be read: {unreadable}", "fix or remove it", code="JPO-E110")
     yield from parts
     if keep and memory.worth_saving:

@@ -253,6 +253,7 @@ class Finished:
         passed_over: by id of a run that was seen and is none to record, unix seconds of that look; None: nobody looked.
         requests, seconds: what the answer took.
         elsewhere: how many runs of other workloads the source holds, where it was seen in passing.
+        given_by: by id of a run, the suggestion that it says it was given.
     """
 
     runs: tuple[Run, ...] = ()
@@ -267,6 +268,7 @@ class Finished:
     requests: int = 0
     seconds: float = 0.0
     elsewhere: Mapping[Identity, int] = field(default_factory=dict)
+    given_by: Mapping[str, str] = field(default_factory=dict)
 
 
 def by_workload(runs: Iterable[Run]) -> dict[Identity, list[Run]]:

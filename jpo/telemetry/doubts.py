@@ -6,7 +6,7 @@ Each kind is said once: a thousand runs with one mistake are one sentence, with 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 
 from jpo.records import Note, Run, RunStatus, Skipped, advice
 from jpo.telemetry.outcome import CONTRADICTORY, IMPOSSIBLE, NO_SECONDS, UNTIMELY, UNTOLD, MeasuredRun
@@ -65,20 +65,24 @@ def once_each(found: Sequence[Doubt], what: str = "log") -> tuple[Note, ...]:
 
 
 def by_cause(skipped: Sequence[Skipped]) -> tuple[Skipped, ...]:
-    """One entry for all runs of a cause, which it cites, after those that have none in common (a log that cannot be read)."""
-    alone = tuple(run for run in skipped if run.code not in CAUSES)
+    """One entry for all runs of a cause, which it cites, after those that have none in common (a log that cannot be read); of
+    these, too, many whose reasons differ in their place alone are one."""
     groups: dict[str, list[Skipped]] = defaultdict(list)
+    alike: dict[str, list[Skipped]] = defaultdict(list)
     for run in skipped:
-        groups[run.code].append(run)
-    each = (as_one(groups[code]) for code in CAUSES if code in groups)
-    return *alone, *(replace(cause, reason=f"{cause.reason} [{cause.code}]") for cause in each)
+        if run.code in CAUSES:
+            groups[run.code].append(run)
+        else:
+            alike[run.reason.partition(": ")[2] or run.reason].append(run)
+    each = (as_one(groups[code], f"runs with {CAUSES[code]}") for code in CAUSES if code in groups)
+    alone = ([as_one(some, "logs")] if len(some) > MOST_EXAMPLES else some for some in alike.values())
+    return *chain.from_iterable(alone), *(replace(cause, reason=f"{cause.reason} [{cause.code}]") for cause in each)
 
 
-def as_one(runs: Sequence[Skipped]) -> Skipped:
+def as_one(runs: Sequence[Skipped], what: str) -> Skipped:
     first = runs[0]
     if len(runs) == 1:
         return first
     more = f" and {len(runs) - MOST_EXAMPLES} more" if len(runs) > MOST_EXAMPLES else ""
     examples = ", ".join(run.run_id for run in runs[:MOST_EXAMPLES]) + more
-    reason = f"{len(runs)} runs with {CAUSES[first.code]}, the first: {first.reason}"
-    return Skipped(examples, reason, first.code, len(runs))
+    return Skipped(examples, f"{len(runs)} {what}, the first: {first.reason}", first.code, len(runs))

@@ -96,7 +96,7 @@ def test_what_nobody_can_complete_is_answered_with_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("_JPO_COMPLETE", "bash_complete")
-    for typed in ("jpo nonsense --da", "jpo logs --no-such", "jpo \x1b[31m"):  # logs: a name of the last release
+    for typed in ("jpo nonsense --da", "jpo logs --no-such", "jpo \x1b[31m"):
         monkeypatch.setenv("COMP_WORDS", typed)
         monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
         with pytest.raises(SystemExit):

@@ -29,14 +29,6 @@ def test_the_core_has_16_commands_and_none_has_two_owners():
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("old", ["simulate", "replay", "logs"])
-def test_a_name_of_the_last_release_goes_on_with_a_note(old: str, capsys: pytest.CaptureFixture[str]):
-    assert run([old, "--help"]) == 0
-    out, err = capsys.readouterr()
-    assert out.startswith(f"Usage: jpo lab {old}")
-    assert err == f"jpo: jpo {old} is now jpo lab {old}, and the old name goes with the next release [JPO-W003]\n"
-
-
 @pytest.mark.parametrize("command", commands(), ids=lambda command: command.name)
 def test_a_summary_is_short_and_not_cut_off(command: click.Command):
     summary = command.get_short_help_str(SUMMARY)

@@ -47,6 +47,22 @@ READ = {  # command -> the file, exit code
 }
 
 
+def test_ten_thousand_logs_of_other_jobs_and_of_none_hide_nothing_and_are_told_in_a_line(project: Project) -> None:
+    other = project.log(99, 16, 100.0)
+    other.write_text(other.read_text().replace("model=cnn", "model=vit"))
+    none = project.folder / "runs" / "losses.csv"
+    none.write_text("date,loss\n2026-01-01,0.5\n")
+    for number in range(5_000):
+        for path in (other, none):
+            (path.parent / f"{path.stem}-{number}.csv").hardlink_to(path)
+    observed = project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
+    assert observed.code == 0
+    assert "7 finished runs used, 5001 skipped (5001 logs, the first: runs/losses-0.csv: line 1:" in " ".join(observed.out.split())
+    assert len(observed.out) < 3000
+    assert len(project.jpo("suggest", "config.ini", "--dry-run", "--strict").err) < 500
+    assert "7 runs of digits/cnn/pytorch" in project.jpo("doctor").out
+
+
 @pytest.mark.parametrize("kind", NO_FILES)
 @pytest.mark.parametrize("command", READ)
 def test_what_is_no_file_is_refused_without_waiting(project: Project, command: str, kind: str) -> None:

@@ -139,7 +139,7 @@ def test_github_has_nothing_to_say_about_a_file(read: Read, name: str) -> None:
             "startsWith(github.head_ref)",
             "Too few parameters supplied",
         ),
-        ("example-workflow.yml", "needs: guard", "needs: gaurd", "gaurd"),
+        ("example-workflow.yml", "needs: [suggest, guard]", "needs: [suggest, gaurd]", "gaurd"),
         ("example-learn.yml", "17 3 * * *", "17 25 * * *", "cron"),
         ("action.yml", "inputs.learn == 'true'", 'inputs.learn == "true"', "Unexpected symbol"),
         ("action.yml", "${{ runner.temp }}", "${{ secrets.TEMP }}", "Unrecognized named-value: 'secrets'"),

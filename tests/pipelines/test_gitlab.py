@@ -197,7 +197,9 @@ def test_check_mode_leaves_config_ini_alone_and_says_so_by_a_tolerated_exit_code
     suggest = jobs(mode="check")["jpo-suggest"]
     assert run_job(machine, suggest).returncode in suggest["allow_failure"]["exit_codes"] == [10]
     assert (machine.repository / "config.ini").read_bytes() == before
-    assert "JPO_STATUS=changed\n" in (machine.repository / "jpo-report" / "jpo.env").read_text()
+    said = (machine.repository / "jpo-report" / "jpo.env").read_text()
+    assert "JPO_STATUS=changed\n" in said
+    assert "JPO_SUGGESTION_ID" not in said, "it is not on record, and a run log must not name it"
 
 
 def test_in_check_mode_the_committed_file_goes_on_however_far_it_is_from_the_values_in_force(

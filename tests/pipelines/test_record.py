@@ -83,8 +83,11 @@ def test_pipelines_with_different_histories_lose_nothing_and_count_nothing_twice
     one, other = (f"sqlite:///{tmp_path}/{name}.db" for name in ("one", "other"))
     for number, stores in enumerate(([one], [other], [one, other])):
         log(runs, f"night-{number}", number)
+        path = runs / f"night-{number}.csv"
+        path.write_text(f"# suggestion_id=of-another-history\n{path.read_text()}")
         for store in stores:
-            assert record(JPO_STORE__URL=store).returncode == 0
+            done = record(JPO_STORE__URL=store)
+            assert (done.returncode, "of-another-history, which this history does not know" in done.stdout) == (0, True)
     assert runs_in(tmp_path / "one.db") == runs_in(tmp_path / "other.db") == ["night-0", "night-1", "night-2"]
 
 

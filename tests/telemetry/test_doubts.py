@@ -62,6 +62,14 @@ def test_many_runs_of_a_cause_are_one_sentence() -> None:
     assert many.reason == "20 runs with values that cannot be, the first: epoch = 0 cannot be [JPO-W121]"
 
 
+def test_many_logs_with_one_reason_are_one_sentence_and_few_are_named_each() -> None:
+    (many,) = by_cause([Skipped(f"{n}.csv", f"runs/{n}.csv: line 1: no columns") for n in range(10_000)])
+    assert (many.run_id, many.count) == ("0.csv, 1.csv, 2.csv and 9997 more", 10_000)
+    assert many.reason == "10000 logs, the first: runs/0.csv: line 1: no columns"
+    few = [Skipped(f"{n}.csv", f"runs/{n}.csv: line 1: no columns") for n in range(3)]
+    assert list(by_cause(few)) == few
+
+
 def test_each_cause_has_its_own_and_what_has_none_stays() -> None:
     log = Skipped("a.csv", "is empty")
     found = by_cause([Skipped("r1", "x", "JPO-W123"), log, Skipped("r2", "y", "JPO-W122")])

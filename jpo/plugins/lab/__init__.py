@@ -13,5 +13,4 @@ PLUGIN = Plugin(
     "lab",
     summary="simulate, replay, logs: how JPO and its peers do",
     commands={"lab": "jpo.plugins.lab.cli.lab:lab"},
-    former={"simulate": "lab simulate", "replay": "lab replay", "logs": "lab logs"},
 )

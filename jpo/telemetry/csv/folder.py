@@ -23,12 +23,14 @@ MOST_DIFFERING = 3
 
 @dataclass(frozen=True, slots=True)
 class LoggedRun:
-    """A finished run, its log file, and what contradicts itself in it; `early`: it says it succeeded before its last epoch."""
+    """A finished run, its log file, and what contradicts itself in it; `early`: it says it succeeded before its last epoch;
+    `given_by`: the suggestion that it names."""
 
     path: Path
     run: Run
     doubts: tuple[Doubt, ...] = ()
     early: bool = False
+    given_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ def _finished(found: Iterable[Found]) -> Finished:
         skipped=tuple(Skipped(log.run_id, log.why.text, log.kind) for log in unusable),
         doubts=doubts_of(runs, known),
         complete=all(log.why.code != "JPO-E110" for log in unusable),
+        given_by={logged.run.run_id: logged.given_by for logged in runs if logged.given_by},
     )
 
 
@@ -100,7 +103,7 @@ def logged_run(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> 
 
 def _logged(log: Log, now: float | None, own: Own) -> LoggedRun:
     run = run_of(log, now=now, own=own)
-    return LoggedRun(log.path, run, tuple(doubts(log, run, now=now)), ends_early(log, run))
+    return LoggedRun(log.path, run, tuple(doubts(log, run, now=now)), ends_early(log, run), log.head.get("suggestion_id", ""))
 
 
 def doubts_of(runs: Sequence[LoggedRun], known: Sequence[ReadLog] = ()) -> tuple[Note, ...]:
@@ -122,8 +125,8 @@ def read_each(
 
 def _sorted(found: Iterable[Found]) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
     logs = tuple(found)
-    runs = (log for log in logs if isinstance(log, LoggedRun))
-    oldest_first = sorted(runs, key=lambda logged: (logged.run.ended_at, logged.run.run_id))
+    runs = {(log.run.identity, log.run.run_id): log for log in logs if isinstance(log, LoggedRun)}  # a whole one after one cut off
+    oldest_first = sorted(runs.values(), key=lambda logged: (logged.run.ended_at, logged.run.run_id))
     return tuple(oldest_first), tuple(log for log in logs if isinstance(log, UnusableLog))
 
 
@@ -175,10 +178,14 @@ class _Reading:
                 return
             ours = not self.names or whose in self.names
             if twin := self._by_run.get((name, whose)):
-                other = differing(run_of(parsed(twin, self.own.metrics), now=self.now, own=self.own), log, now=self.now)
-                same_id = f"{path}: an earlier log, {twin}, has the same run_id{other}"
-                yield UnusableLog(path, name, Note("JPO-W130", same_id))
-                return
+                earlier = run_of(parsed(twin, self.own.metrics), now=self.now, own=self.own)
+                cut_off = log.closed and earlier.fell_silent
+                other = differing(earlier, log, now=self.now)
+                finding = f"{path}: an earlier log, {twin}, has the same run_id{other}"
+                whole = f"{twin}: is cut off, and {path} has the same run_id to its end"
+                yield UnusableLog(path, name, Note("JPO-W130", whole if cut_off else finding))
+                if not cut_off:
+                    return
             logged = _logged(log, self.now, self.own)
             logged = replace(logged, run=replace(logged.run, identity=whose))
             content = digest_of(_content(log, logged.run))
@@ -205,10 +212,12 @@ def _content(log: Log, run: Run) -> object:
 
 
 def differing(run: Run, log: Log, *, now: float | None) -> str:
-    """In which values another log of the same run differs; empty where it is a copy, or no run of its own."""
+    """In which values another log of the same run differs; empty where it is a copy, whole or cut off, or no run of its own."""
     try:
         other = run_of(log, now=now)
     except TelemetryError:
+        return ""
+    if other.fell_silent:
         return ""
     pairs: dict[str, tuple[float | None, float | None]] = {
         name: (run.parameters.get(name), value) for name, value in other.parameters.items()

@@ -153,6 +153,18 @@ def test_two_runs_with_one_id_are_told_by_their_values(tmp_path: Path) -> None:
     assert "and other values (batch_size 64 there, 32 here): give each run an id of its own" in unusable[0].why.text
 
 
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_of_a_log_and_its_copy_that_was_cut_off_the_whole_one_counts(tmp_path: Path, names: str) -> None:
+    whole, cut = tmp_path / f"{names[0]}.csv", tmp_path / f"{names[1]}.csv"
+    text = write(tmp_path, "one").read_text()
+    whole.write_text(text)
+    cut.write_text("\n".join(text.splitlines()[:12]) + "\n")
+    runs, unusable = read_each(sorted([whole, cut]), now=NOW)
+    assert [(logged.path, logged.run.fell_silent) for logged in runs] == [(whole, False)]
+    assert [log.path for log in unusable] == [cut if names == "ab" else whole]
+    assert "give each run an id of its own" not in unusable[0].why.text
+
+
 def test_a_kind_is_told_once_whatever_the_number_of_logs(tmp_path: Path) -> None:
     for number in range(5):
         write(tmp_path, f"r{number}", end=START + 300 + number)
