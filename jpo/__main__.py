@@ -60,6 +60,8 @@ def run(arguments: list[str]) -> int:
             from jpo.cli.main import cli  # here: half of the start, and whoever interrupts it shall read no traceback
 
             own_guard()
+            if gate.COMPLETING in os.environ:  # by hand, without what a shell says of the line: all commands
+                os.environ.update({"COMP_WORDS": "jpo", "COMP_CWORD": "1"} | os.environ)
             return int(cli.main(arguments, prog_name="jpo", standalone_mode=False) or 0)
         except JpoError as error:
             return complain(f"{error} [{error.code}]", error.exit_code)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import settings_beside
-from jpo.cli.gate import answer, for_people, put, stream
+from jpo.cli.gate import answer, put, stream
 from jpo.cli.options import output_options
 from jpo.cli.output import READABLE, Output, shown, width
 from jpo.cli.subject import job_options
@@ -40,12 +40,11 @@ def show(given: Path | None, output: Output, limit: int | None, toml: Path | Non
     if output.form in ("markdown", "html"):
         put(shown(subject.document(page(settings, limit=limit)), output.form))
         return
-    columns = width() if for_people() else None
     with audit_log(settings, limit=limit) as records:
         if output.form == "json":
             stream(map(subject.json_line, records))
         else:
-            stream(subject.text_line(record, columns, colour=output.colour) for record in records)
+            stream(subject.text_line(record, width(), colour=output.colour) for record in records)
 
 
 @audit.command()

@@ -16,19 +16,25 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 """What can be written as JSON; any mapping and any sequence will do."""
 
 
+_AS_IT_IS = {str, int, float, bool, type(None)}
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+
+
 def canonical(value: object) -> str:
     """The one JSON text of a value made of records, mappings, sequences, texts and numbers.
 
     Raises StoreError: JPO-E508, a number is not finite or a type has no JSON form.
     """
     try:
-        return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return _encode(_plain(value))
     except (TypeError, ValueError) as error:
         finding = f"a value cannot be recorded: {error}"
         raise StoreError("history", finding, "leave out what was not measured", code="JPO-E508") from error
 
 
 def _plain(value: object) -> object:
+    if type(value) in _AS_IT_IS:  # thousands of runs at once are mostly these
+        return value
     if is_dataclass(value):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):

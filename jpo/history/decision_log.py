@@ -20,7 +20,7 @@ _ALL = 2**63 - 1
 
 def limited(limit: int | None, identity: Identity | None = None) -> Columns:
     """Values of a statement about one workload or all (None), with `:limit` rows at most; None: all rows."""
-    return {**(identity_columns(identity) if identity else {}), "limit": _ALL if limit is None else limit}
+    return {**(identity_columns(identity) if identity else {}), "limit": _ALL if limit is None else min(limit, _ALL)}
 
 
 class DecisionLog:

@@ -5,11 +5,11 @@ Each record also says who, where and with which versions ("by"): the store adds 
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 
 from jpo.history.audit import AuditEvent
 from jpo.history.canonical import Json
-from jpo.records import Evidence, Run, Suggestion, Workload, as_stored, texts_of
+from jpo.records import Evidence, Outcome, Run, Suggestion, Workload, as_stored, texts_of
 
 MADE, SETTLED = ("suggested", "rolled back"), ("written", "conflict", "not written")
 """Events of a suggestion that changes something, and those that say what became of it."""
@@ -34,7 +34,7 @@ def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
         "started_at": run.started_at,
         "ended_at": run.ended_at,
         "parameters": run.parameters,
-        "outcome": {name: value for name, value in asdict(run.outcome).items() if value not in (None, {})},
+        "outcome": {f.name: value for f in fields(Outcome) if (value := getattr(run.outcome, f.name)) not in (None, {})},
         "suggestion_id": suggestion_id,
         **({"fell_silent": True} if run.fell_silent else {}),
         **({"assumed": run.assumed} if run.assumed else {}),

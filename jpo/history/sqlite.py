@@ -74,13 +74,16 @@ class SqliteDatabase:
             yield changes
             for step in changes.steps:
                 if isinstance(step, Link):
-                    changes.chained.append(self._chain(step))
+                    changes.chained.append(self._chain(step, changes.chained[-1] if changes.chained else self._last()))
                 else:
                     self.rows(*step)
 
-    def _chain(self, link: Link) -> AuditRow:
+    def _last(self) -> AuditRow | None:
         last = self.rows(f"SELECT {', '.join(AuditRow._fields)} FROM audit ORDER BY number DESC LIMIT 1")
-        row = chain(AuditRow(**last[0]) if last else None, *link)
+        return AuditRow(**last[0]) if last else None
+
+    def _chain(self, link: Link, previous: AuditRow | None) -> AuditRow:
+        row = chain(previous, *link)
         self.rows(insert_into("audit", AuditRow._fields), row._asdict())
         return row
 

@@ -62,18 +62,14 @@ def table(records: Iterable[AuditRecord], name: str, caption: str = "") -> Table
     return Table(columns, tuple(rows), name, caption)
 
 
-def text_line(record: AuditRecord, width: int | None, *, colour: bool) -> str:
-    """What happened, to which workload, and who did it, in a line for people.
-
-    `width`: columns of the terminal, where a line goes on below its words; None: a record is one line, however long.
-    """
+def text_line(record: AuditRecord, width: int, *, colour: bool) -> str:
+    """What happened, to which workload, and who did it, for people: a line of `width` columns, which goes on below its words."""
     by = f"  [{who}]" if (who := maker(record.data)) else ""
     sentence = f"{record.identity or '-'}  {in_words(record.kind, record.data)}{by}"
     head, kind, words = f"{record.number:>6}  {clock(record.at):<20}  ", f"{printable(record.kind):<11}", printable(sentence)
-    if width:
-        blank = f"{'':{len(head) + len(kind) + 2}}"
-        room = max(width, len(blank) + NARROWEST)
-        words = textwrap.fill(words, room, initial_indent=blank, subsequent_indent=blank, break_on_hyphens=False)[len(blank) :]
+    blank = f"{'':{len(head) + len(kind) + 2}}"
+    room = max(width, len(blank) + NARROWEST)
+    words = textwrap.fill(words, room, initial_indent=blank, subsequent_indent=blank, break_on_hyphens=False)[len(blank) :]
     style = COLOURS.get(record.kind) if colour else None
     return f"{head}{Style.parse(style).render(kind) if style else kind}  {words}\n"
 

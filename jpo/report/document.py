@@ -90,7 +90,8 @@ class Table:
     Attributes:
         name: what it is called where it has no caption.
         caption: what it shows, where no heading above says so.
-        all_with: of a long list, oldest first, how people see all of it: a terminal has the newest rows alone.
+        all_with: of a long list, oldest first, what follows the number of older rows, since a terminal has the newest rows alone:
+            ": --limit 30", how people see all of it.
 
     Raises ValueError: a row is shorter or longer than the columns.
     """

@@ -114,6 +114,10 @@ class History:
     spent: Mapping[str, Spent] = field(default_factory=dict)
     effective: Mapping[Identity, Sequence[Suggestion]] = field(default_factory=dict)
 
+    def all_with(self, rows: int) -> str:
+        """How people see all rows of a list; empty where they said how many."""
+        return "" if self.limited else ", and others before them: --limit N shows N" if self.newest else f": --limit {rows}"
+
 
 def document(history: History) -> Document:
     sections = [
@@ -134,7 +138,7 @@ def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Bl
     suggestions = [suggestion for suggestion in history.suggestions if suggestion.identity == identity]
     recorded = [past.recorded.run for past in runs]
     differing, same = differing_and_shared(recorded)
-    yield _runs(runs, differing, "" if history.limited else f"--limit {len(runs)}")
+    yield _runs(runs, differing, history.all_with(len(runs)))
     yield f"The same in all runs: {same}." if same else ""
     yield assumed_in(recorded)
     yield _suggestions(suggestions, history)
@@ -212,8 +216,7 @@ def _suggestions(suggestions: Sequence[Suggestion], history: History) -> Table:
         )
         for *some, made in (list(some) for _, some in groupby(suggestions, lambda made: not made.changes or made.suggestion_id))
     )
-    all_with = "" if history.limited else f"--limit {len(suggestions)}"
-    return Table(columns, tuple(rows), "suggestions", all_with=all_with)
+    return Table(columns, tuple(rows), "suggestions", all_with=history.all_with(len(suggestions)))
 
 
 def kind_of(made: Suggestion, before: int) -> str:

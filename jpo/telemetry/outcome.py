@@ -140,9 +140,7 @@ def to_run(measured: MeasuredRun, source: str, own: Own = NONE_OWN) -> Run:
             status=status,
             started_at=start,
             ended_at=end,
-            outcome=_outcome(
-                replace(measured, values=_without_partial_totals(measured.values, parameters)), parameters.get("cpus")
-            ),
+            outcome=_outcome(measured, _without_partial_totals(measured.values, parameters), parameters.get("cpus")),
             source=source,
             fell_silent=not (measured.closed or measured.statuses or measured.seen_to_end),
         )
@@ -207,14 +205,16 @@ def _number(name: str, text: str) -> float:
     return value
 
 
+BY_WORD = {status.value: status for status in RunStatus}
+
+
 def _status(measured: MeasuredRun, parameters: Mapping[str, float]) -> RunStatus:
     """How a run ended: out of memory, NaN in a loss, the job's own status, the cluster's; last, an end reported or reached."""
-    by_word = {status.value: status for status in RunStatus}
     if len(measured.statuses) > 1:
         raise NoEvidence(f"it says that it ended as {' and as '.join(sorted(measured.statuses))}", CONTRADICTORY)
-    if unknown := measured.statuses - by_word.keys():
-        raise NoEvidence(f"status {quoted(min(unknown))} is none of {', '.join(by_word)}", CONTRADICTORY)
-    reported = next((by_word[word] for word in measured.statuses), None)
+    if unknown := measured.statuses - BY_WORD.keys():
+        raise NoEvidence(f"status {quoted(min(unknown))} is none of {', '.join(BY_WORD)}", CONTRADICTORY)
+    reported = next((BY_WORD[word] for word in measured.statuses), None)
     if RunStatus.OOM_KILLED in (reported, measured.seen_to_end) and reported is not RunStatus.SUCCEEDED:
         return RunStatus.OOM_KILLED
     losses = (measured.values.train_loss, measured.values.val_loss)
@@ -231,8 +231,8 @@ def _status(measured: MeasuredRun, parameters: Mapping[str, float]) -> RunStatus
     return RunStatus.SUCCEEDED if measured.values.epoch >= parameters["epochs"] else RunStatus.FAILED
 
 
-def _outcome(measured: MeasuredRun, cpus: float | None) -> Outcome:
-    values, start = measured.values, measured.started_at
+def _outcome(measured: MeasuredRun, values: MeasuredValues, cpus: float | None) -> Outcome:
+    start = measured.started_at
     duration = None if start is None else measured.ended_at - start
     samples, cpu_seconds, converged = _finite(values.samples), _finite(values.cpu_seconds), _finite(values.converged)
     cores = _finite(values.cpu_cores_mean)

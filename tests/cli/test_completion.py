@@ -104,6 +104,13 @@ def test_what_nobody_can_complete_is_answered_with_nothing(
         assert [text.strip() for text in capsys.readouterr()] == ["", ""]
 
 
+def test_without_a_line_all_commands_are_the_answer() -> None:
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("COMP_")}
+    environment["_JPO_COMPLETE"] = "bash_complete"
+    answer = subprocess.run(["jpo"], env=environment, capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stderr, "plain,suggest" in answer.stdout.split()) == (0, "", True)
+
+
 def test_clicks_own_way_to_the_script_works_as_well(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["completion", "zsh"]) == 0
     script = capsys.readouterr().out

@@ -140,6 +140,12 @@ def test_learning_is_on_record_step_by_step(project: Project, monkeypatch: pytes
 # --- show
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room for every record in a line, as for grep."""
+    monkeypatch.setenv("COLUMNS", "300")
+
+
 def test_show_gives_each_record_a_line(project: Project) -> None:
     suggest(project)
     lines = project.jpo("audit", "show").out.splitlines()
@@ -148,11 +154,10 @@ def test_show_gives_each_record_a_line(project: Project) -> None:
     assert "written      digits/cnn/pytorch  config.ini has the values of" in lines[-1]
 
 
-def test_show_folds_on_a_narrow_terminal_below_its_words(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_show_folds_below_its_words_in_a_pipe_too(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     suggest(project)
-    monkeypatch.setattr("jpo.cli.audit.for_people", lambda: True)
-    monkeypatch.setattr("jpo.cli.audit.width", lambda: 80)
-    lines = project.jpo("audit", "show", "--no-color", "--limit", "2").out.splitlines()
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = project.jpo("audit", "show", "--limit", "99999999999999999999").out.splitlines()
     assert max(map(len, lines)) <= 80
     assert any(line.startswith(" " * 43) for line in lines)
 

@@ -64,7 +64,7 @@ def test_of_very_many_runs_the_table_has_the_newest_and_says_so(empty: Project, 
     out = empty.jpo("history").out
     assert ("run-0 " not in out, "run-1 " in out, "run-3 " in out) == (True, True, True)
     assert "Note: newest 3 only, older ones are left out: --limit N shows N, --format csv all runs" in out
-    assert "run-0 " in empty.jpo("history", "--limit", "4").out
+    assert "run-0 " in empty.jpo("history", "--limit", "99999999999999999999").out
     assert len(empty.jpo("history", "--format", "csv").out.splitlines()) == 5
 
 
@@ -82,6 +82,8 @@ def test_history_of_thirty_runs_fits_into_forty_lines_of_eighty_columns(
     assert (len(lines) <= 40, max(map(len, lines)) <= 80) == (True, True), "\n".join(lines)
     assert sum("run-street" in line for line in lines) == 10
     assert any(line.startswith("  20 older: --limit 30; hidden at 80 columns: ") for line in lines)
+    monkeypatch.setattr(history, "MOST_ROWS", 20)
+    assert "\n  10 older, and others before them: --limit N shows N; hidden" in project.jpo("history").out
     whole = project.jpo("history", "--limit", "30").out
     assert all(f"run-{night} " in whole for night in range(7))
     assert len(json.loads(project.jpo("history", "-o", "json").out)["runs"]) == 30

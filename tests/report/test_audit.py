@@ -135,10 +135,10 @@ RECORD = AuditRecord(
 
 
 def test_a_record_is_a_line() -> None:
-    assert audit.text_line(RECORD, None, colour=False) == (
+    assert audit.text_line(RECORD, 120, colour=False) == (
         "     3  2023-11-14 22:13:20Z  observed     <d>/m/f  run r|1 failed (csv)\n"
     )
-    assert "\x1b[2mobserved" in audit.text_line(RECORD, None, colour=True)
+    assert "\x1b[2mobserved" in audit.text_line(RECORD, 120, colour=True)
 
 
 def test_a_page_is_a_table_with_its_texts_escaped() -> None:

@@ -178,10 +178,10 @@ def _run(row: _Row, name: str, form: str, said: Said, now: float) -> Run:
             loss_slope_error=error,
         ),
     )
-    run = replace(to_run(measured, f"{form}: {row.run.place}", said.own), fell_silent=row.run.silent)
-    if known := {name: value for name, value in said.values.items() if name in said.own.parameters}:
-        run = replace(run, parameters={**run.parameters, **known})
-    return replace(run, outcome=_measured_too(run.outcome, row))
+    run = to_run(measured, f"{form}: {row.run.place}", said.own)
+    known = {name: value for name, value in said.values.items() if name in said.own.parameters}
+    outcome, parameters = _measured_too(run.outcome, row), {**run.parameters, **known}
+    return replace(run, fell_silent=row.run.silent, outcome=outcome, parameters=parameters)
 
 
 def _measured_too(outcome: Outcome, row: _Row) -> Outcome:

@@ -115,7 +115,7 @@ class _Page:
         hidden = [column.heading for column in table.columns[len(widths) :] if column.heading]
         older = len(table.rows) - len(shown)
         said = (
-            f"{older} older: {table.all_with}" if older else "",
+            f"{older} older{table.all_with}" if older else "",
             f"hidden at {self.console.width} columns: {', '.join(hidden)}" if hidden else "",
         )
         yield from self.wrapped(Span("; ".join(filter(None, said)), "dim"), width) if any(said) else ()

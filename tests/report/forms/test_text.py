@@ -116,7 +116,7 @@ def test_two_columns_always_stay_and_wrap() -> None:
 def test_of_a_long_list_the_newest_rows_are_shown() -> None:
     rows = tuple((f"r{n}", "some words of a sentence") for n in range(20))
     columns = (Column("run"), Column("why", "prose"))
-    whole, few = Table(columns, rows), Table(columns, rows, all_with="--limit 20")
+    whole, few = Table(columns, rows), Table(columns, rows, all_with=": --limit 20")
     assert text.render(Document("", (whole,)), width=80, colour=False).count("\n") == 21
     shown = text.render(Document("", (few,)), width=80, colour=False)
     assert shown.split("\n")[1].startswith("r10 ")
