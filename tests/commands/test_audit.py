@@ -143,7 +143,7 @@ def test_learning_is_on_record_step_by_step(project: Project, monkeypatch: pytes
 @pytest.fixture(autouse=True)
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Room for every record in a line, as for grep."""
-    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setenv("COLUMNS", "2000")
 
 
 def test_show_gives_each_record_a_line(project: Project) -> None:

@@ -82,12 +82,12 @@ def test_history_of_thirty_runs_fits_into_forty_lines_of_eighty_columns(
     assert (len(lines) <= 40, max(map(len, lines)) <= 80) == (True, True), "\n".join(lines)
     assert sum("run-street" in line for line in lines) == 10
     assert any(line.startswith("  20 older: --limit 30; hidden at 80 columns: ") for line in lines)
-    monkeypatch.setattr(history, "MOST_ROWS", 20)
-    assert "\n  10 older, and others before them: --limit N shows N; hidden" in project.jpo("history").out
     whole = project.jpo("history", "--limit", "30").out
     assert all(f"run-{night} " in whole for night in range(7))
     assert len(json.loads(project.jpo("history", "-o", "json").out)["runs"]) == 30
     assert project.jpo("history", "-o", "markdown").out.count("run-street-signs-nightly-") == 23
+    monkeypatch.setattr(history, "MOST_ROWS", 20)
+    assert "\n  10 older, and others before them: --limit N shows N; hidden" in project.jpo("history").out
 
 
 def test_nothing_is_said_of_a_run_that_is_left_out(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
