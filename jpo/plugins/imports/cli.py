@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,7 @@ import click
 from jpo.cli.arguments import config_of, load_settings, pairs
 from jpo.cli.gate import answer
 from jpo.cli.options import ChoiceOrInstalled, files, path, settings_options, writes_with
+from jpo.cli.output import width
 from jpo.cli.subject import config_first, for_option, named_once
 from jpo.plugins.imports import GROUP, OWN
 
@@ -25,6 +27,11 @@ NUMBER = re.compile(r"[-+]?\.?[0-9][0-9.,]*(?:e[-+]?[0-9]+)?\s*[a-z%]*", re.IGNO
 """A value of --set that is no column: 32, 1e-3; a unit, as in 16G, is refused with its words."""
 OF_THE_PAGE = re.compile(r"/?#/experiments/([0-9]+)[^#]*")
 """What follows the address of MLflow in a browser that shows an experiment."""
+
+
+def folded(line: str) -> list[str]:
+    """A line for people, no wider than the terminal."""
+    return wrap(line, width(), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def place(text: str) -> Path | str:
@@ -93,4 +100,5 @@ def import_(
     servers = dict.fromkeys(OF_THE_PAGE.sub("", text) for text in addresses)
     files = [one for one in places if isinstance(one, Path)]
     sources: list[Path | Endpoint] = [*files, *(mlflow_of(url, settings, os.environ) for url in servers)]
-    answer(command.import_runs(sources, config, settings, wanted, write=write, now=time.time()))
+    lines = command.import_runs(sources, config, settings, wanted, write=write, now=time.time())
+    answer(part for line in lines for part in ([line] if line.startswith(" ") else folded(line)))  # of jpo.toml: to be copied

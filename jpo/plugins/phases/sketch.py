@@ -9,8 +9,8 @@ from jpo.plugins.phases.traces import ExecutionTrace, Floats, Traces
 
 LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LEVELS = "▁▂▃▄▅▆▇█"
-LONGEST = 80
-"""Characters of a line; of longer executions samples are left out evenly."""
+LONGEST = 56
+"""Characters of a line, with room for names in a terminal of 80 columns; of longer executions samples are left out evenly."""
 MOST = 12
 
 

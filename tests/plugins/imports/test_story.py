@@ -144,6 +144,13 @@ def test_what_cannot_be_imported_is_said_in_a_line(empty, table, arguments, code
     assert finding in answer.err
 
 
+def test_no_line_is_wider_than_the_terminal_but_those_of_jpo_toml_stay_whole(empty, table, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = empty.jpo("import", "table.csv").out.splitlines()
+    assert max(len(line) for line in lines if not line.startswith("    ")) <= 60
+    assert '    duration_seconds = { column = "runtime (min)", unit = "min" }  # guessed' in lines
+
+
 def test_accuracies_and_own_metrics_are_read(empty):
     """Percentages are known by a name with %, else where all are above 1; the direction of an own metric is not asked here."""
     (empty.folder / "jpo.toml").write_text('[imports.metrics]\nf1 = "eval/f1"\n')

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from jpo.plugins.phases.forecast import PhaseForecast
 from jpo.plugins.phases.table import QUANTITIES, PhaseFigures, in_units
 from jpo.records import uncoded
-from jpo.report.document import Cell, Column, Document, Row, Section, Span, Table, Verbatim
+from jpo.report.document import Cell, Column, Document, Row, Section, Span, Table
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording.numbers import counted, plain
 
@@ -70,7 +70,6 @@ def document(found: Phases) -> Document:
         Span(counted(len(found.figures), "phase")),
         f" by {found.method} in {counted(found.executions, 'execution')}, {counted(found.samples, 'sample')} of {found.place}",
     )
-    over_time = Verbatim("\n".join(f"{name}  {bar}" for name, bar in found.bars))
     return Document(
         title,
         (
@@ -79,7 +78,7 @@ def document(found: Phases) -> Document:
                 for feature in found.features
             ),
             _transitions(found.figures),
-            *((Section("Courses", (over_time,)),) if found.bars else ()),
+            Table((Column("execution", "key"), Column("over time")), found.bars, "courses", "Courses"),
             Section("Kinds of executions", (_kinds(found.kinds),)),
             Section("After the last sample", (_coming(found.coming),)),
             *uncoded(found.notes),

@@ -15,7 +15,7 @@ def test_people_read_the_table_the_phases_and_the_notes() -> None:
     assert "2 phases by markov in 2 executions, 40 samples of t.csv" in shown
     assert "1m 30s" in shown
     assert "2 GiB" in shown
-    assert "run-0  0011" in shown
+    assert "run-0      0011" in shown
     assert "x is constant: left out" in shown
 
 
