@@ -74,15 +74,18 @@ def by_cause(skipped: Sequence[Skipped]) -> tuple[Skipped, ...]:
             groups[run.code].append(run)
         else:
             alike[run.reason.partition(": ")[2] or run.reason].append(run)
-    each = (as_one(groups[code], f"runs with {CAUSES[code]}") for code in CAUSES if code in groups)
+    each = (as_one(groups[code]) for code in CAUSES if code in groups)
     alone = ([as_one(some, "logs")] if len(some) > MOST_EXAMPLES else some for some in alike.values())
     return *chain.from_iterable(alone), *(replace(cause, reason=f"{cause.reason} [{cause.code}]") for cause in each)
 
 
-def as_one(runs: Sequence[Skipped], what: str) -> Skipped:
+def as_one(runs: Sequence[Skipped], what: str = "") -> Skipped:
+    """Several of a kind: `what` they are, else by their code."""
     first = runs[0]
     if len(runs) == 1:
         return first
     more = f" and {len(runs) - MOST_EXAMPLES} more" if len(runs) > MOST_EXAMPLES else ""
     examples = ", ".join(run.run_id for run in runs[:MOST_EXAMPLES]) + more
-    return Skipped(examples, f"{len(runs)} {what}, the first: {first.reason}", first.code, len(runs))
+    return Skipped(
+        examples, f"{len(runs)} {what or f'runs with {CAUSES[first.code]}'}, the first: {first.reason}", first.code, len(runs)
+    )

@@ -57,7 +57,9 @@ def test_ten_thousand_logs_of_other_jobs_and_of_none_hide_nothing_and_are_told_i
             (path.parent / f"{path.stem}-{number}.csv").hardlink_to(path)
     observed = project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     assert observed.code == 0
-    assert "7 finished runs used, 5001 skipped (5001 logs, the first: runs/losses-0.csv: line 1:" in " ".join(observed.out.split())
+    assert "7 finished runs used, 5001 skipped (5001 logs, the first: runs/losses-0.csv: line 1:" in " ".join(
+        observed.out.split()
+    )
     assert len(observed.out) < 3000
     assert len(project.jpo("suggest", "config.ini", "--dry-run", "--strict").err) < 500
     assert "7 runs of digits/cnn/pytorch" in project.jpo("doctor").out

@@ -17,4 +17,6 @@ def of_other_histories(store: Store, fresh: Sequence[Run], given_by: Mapping[str
     if lost:
         more = f", nor {counted(len(lost) - 1, 'other')} that runs name" if lost[1:] else ""
         finding = f"Run {named[lost[0]]} was given values by suggestion {lost[0]:.40}, which this history does not know{more}"
-        yield advice(OTHER_HISTORY, finding, "the runs count, those suggestions do not; with one [store] url pipelines share both")
+        yield advice(
+            OTHER_HISTORY, finding, "the runs count, those suggestions do not; with one [store] url pipelines share both"
+        )

@@ -125,7 +125,8 @@ def read_each(
 
 def _sorted(found: Iterable[Found]) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
     logs = tuple(found)
-    runs = {(log.run.identity, log.run.run_id): log for log in logs if isinstance(log, LoggedRun)}  # a whole one after one cut off
+    each = [log for log in logs if isinstance(log, LoggedRun)]
+    runs = {(log.run.identity, log.run.run_id): log for log in each}  # a whole one comes after one that was cut off
     oldest_first = sorted(runs.values(), key=lambda logged: (logged.run.ended_at, logged.run.run_id))
     return tuple(oldest_first), tuple(log for log in logs if isinstance(log, UnusableLog))
 

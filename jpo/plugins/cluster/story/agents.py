@@ -84,7 +84,7 @@ class Exam:
 
 def train(
     scenarios: Sequence[Scenario], lessons: Lessons, output: Path, *, begin: Path | None, own: OwnAgent | None, track: Track
-) -> tuple[str, str]:
+) -> tuple[str, str, str]:
     """Let an agent learn on the first part of the workloads, and keep what did best on sequences that it did not learn from.
 
     `begin`: a model to go on from; `own`: in place of an agent that comes along. What came of it, in lines for people.
@@ -103,8 +103,8 @@ def train(
     with whole(output) as file:
         file.write(data)
     first, last = rounds[0]["return"], rounds[-1]["return"]
-    said = f"mean return {first:.3f} in the first round, {last:.3f} in the last one, {score:.3f} on validation"
-    return f"{said} (-1: as the rule)", f"kept in {output}"
+    said = f"mean return {first:.3f} in the first round, {last:.3f} in the last one"
+    return said, f"{score:.3f} on validation (-1: as the rule)", f"kept in {output}"
 
 
 def _lived(

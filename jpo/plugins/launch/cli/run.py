@@ -50,7 +50,7 @@ def run(
     \b
     Examples:
       jpo run train.py
-      jpo run config.ini train.py -- --fraction 0.1    with options of the script's own
+      jpo run config.ini train.py -- --fraction 0.1   the script's own
       jpo run -- torchrun --nproc-per-node 2 train.py
       jpo run train.py --on slurm --timeout 6h --follow
       jpo run train.py --detach
