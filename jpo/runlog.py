@@ -209,9 +209,8 @@ class RunLog:
                 break
             self.run_id = f"{wanted}-{number}"
         self.path = folder / f"{self.run_id}.csv"
-        made = {"suggestion_id": self._settings["JPO_SUGGESTION_ID"]} if "JPO_SUGGESTION_ID" in self._settings else {}
-        facts = {"run_id": self.run_id, **self._workload, **self._parameters, **self._place, **made}
-        self._write(_lines({**facts, "start": f"{self._values['jpo_run_start_time_seconds']:.3f}"}))
+        facts = {**self._workload, **self._parameters, **self._place, "suggestion_id": self._settings.get("JPO_SUGGESTION_ID")}
+        self._write(_lines({"run_id": self.run_id, **facts, "start": f"{self._values['jpo_run_start_time_seconds']:.3f}"}))
 
     def _name_columns(self, metrics: Iterable[str]) -> None:
         columns = [*dict.fromkeys((*(self._columns or COLUMNS), *(name for name in metrics if name.isidentifier())))]
@@ -326,8 +325,8 @@ def _text(value: float | None) -> str:
     return "" if value is None else repr(float(value)).removesuffix(".0")
 
 
-def _lines(facts: Mapping[str, str]) -> str:
-    return "".join(f"# {name}={' '.join(text.splitlines())}\n" for name, text in facts.items())
+def _lines(facts: Mapping[str, str | None]) -> str:
+    return "".join(f"# {name}={' '.join(text.splitlines())}\n" for name, text in facts.items() if text is not None)
 
 
 def _status_after(error: BaseException | None) -> str | None:

@@ -20,7 +20,7 @@ from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.following.contradictions import LOOKED_BACK, behind, contradictions
 from jpo.history.following.followers import followed_up, trials
 from jpo.history.following.labelled_pods import counted_once
-from jpo.history.following.other_histories import of_other_histories
+from jpo.history.following.other_histories import unknown_suggestions
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.plugins.hooks import from_plugins
@@ -281,7 +281,7 @@ def ask(server: Endpoint | None, job: Project, *, strict: bool, again_seconds: f
         for finished in parts:
             recorded = store.record(finished, now=now, identity=name, source=mark.source)
             fresh += [run for run in recorded if run.identity in names]
-            notes += of_other_histories(store, recorded, finished.given_by)
+            notes += unknown_suggestions(store, recorded)
             skipped += finished.skipped
             elsewhere.update(finished.elsewhere)
             notes += finished.doubts

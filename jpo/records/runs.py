@@ -120,6 +120,8 @@ class Run:
     """Nobody saw its end: it stopped reporting, and how it ended was judged by its epochs. A later report may know better."""
     assumed: tuple[str, ...] = ()
     """Parameters that the source did not report, and whose values are those of the suggestion then in force."""
+    given_by: str = field(default="", compare=False)
+    """The suggestion that its log names, which may be another history's; not on record."""
 
     def __post_init__(self) -> None:
         if not self.run_id:
@@ -253,7 +255,6 @@ class Finished:
         passed_over: by id of a run that was seen and is none to record, unix seconds of that look; None: nobody looked.
         requests, seconds: what the answer took.
         elsewhere: how many runs of other workloads the source holds, where it was seen in passing.
-        given_by: by id of a run, the suggestion that it says it was given.
     """
 
     runs: tuple[Run, ...] = ()
@@ -268,7 +269,6 @@ class Finished:
     requests: int = 0
     seconds: float = 0.0
     elsewhere: Mapping[Identity, int] = field(default_factory=dict)
-    given_by: Mapping[str, str] = field(default_factory=dict)
 
 
 def by_workload(runs: Iterable[Run]) -> dict[Identity, list[Run]]:

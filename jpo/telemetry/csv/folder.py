@@ -23,14 +23,12 @@ MOST_DIFFERING = 3
 
 @dataclass(frozen=True, slots=True)
 class LoggedRun:
-    """A finished run, its log file, and what contradicts itself in it; `early`: it says it succeeded before its last epoch;
-    `given_by`: the suggestion that it names."""
+    """A finished run, its log file, and what contradicts itself in it; `early`: it says it succeeded before its last epoch."""
 
     path: Path
     run: Run
     doubts: tuple[Doubt, ...] = ()
     early: bool = False
-    given_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,6 @@ def _finished(found: Iterable[Found]) -> Finished:
         skipped=tuple(Skipped(log.run_id, log.why.text, log.kind) for log in unusable),
         doubts=doubts_of(runs, known),
         complete=all(log.why.code != "JPO-E110" for log in unusable),
-        given_by={logged.run.run_id: logged.given_by for logged in runs if logged.given_by},
     )
 
 
@@ -102,8 +99,8 @@ def logged_run(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> 
 
 
 def _logged(log: Log, now: float | None, own: Own) -> LoggedRun:
-    run = run_of(log, now=now, own=own)
-    return LoggedRun(log.path, run, tuple(doubts(log, run, now=now)), ends_early(log, run), log.head.get("suggestion_id", ""))
+    run = replace(run_of(log, now=now, own=own), given_by=log.head.get("suggestion_id", ""))
+    return LoggedRun(log.path, run, tuple(doubts(log, run, now=now)), ends_early(log, run))
 
 
 def doubts_of(runs: Sequence[LoggedRun], known: Sequence[ReadLog] = ()) -> tuple[Note, ...]:
