@@ -116,6 +116,7 @@ class DecisionLog:
         return found[0]
 
     def has_suggestion(self, suggestion_id: str) -> bool:
+        """Whether it is on record, also where it was withdrawn."""
         return bool(self.database.rows("SELECT 1 AS one FROM suggestions WHERE suggestion_id = :id", {"id": suggestion_id}))
 
     def _suggestions(self, statement: str, values: Mapping[str, object]) -> tuple[Suggestion, ...]:
