@@ -35,8 +35,8 @@ UNMARKED = re.compile(
     r"(?<![A-Za-z0-9/+_.-])(?=[A-Z0-9/+]{0,39}[a-z])(?=[a-z0-9/+]{0,39}[A-Z])(?=[A-Za-z/+]{0,39}[0-9])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_.-])"
     r"|(?m:^(?=[A-Z0-9/+]{0,75}[a-z])(?=[a-z0-9/+]{0,75}[A-Z])[A-Za-z0-9+/]{64,76}={0,2}$)"
 )
-"""The secret of an access key of Amazon, and a line of a private key, whose beginning may have been shown before: they have no mark,
-but for their length; hashes have no capitals."""
+"""The secret of an access key of Amazon, and a line of a private key, whose beginning may have been shown before: their length is
+their mark; hashes have no capitals."""
 SAID = re.compile(
     r"(?P<before>(?<![\w.-])(?=[\w.-]*(?i:token|passw|pwd|passphrase|secret|credential|key))(?P<name>[\w.-]++)[\"']?"
     r"(?P<sign>\s{0,3}(?:[=:]|=>|:=)\s{0,3}|\s(?:is\s|was\s)?))(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s,;&\"')\]}]+)"
@@ -49,27 +49,8 @@ STRONG = re.compile(r"(?i)(?:passw(?:or)?d|pwd|passphrase|secret|credential|(?:a
 """Ends of names whose value is a secret whatever it looks like; a token or a key may be a word."""
 OTHER_KEYS = re.compile(r"(?i)\b(?:cache|primary|foreign|sort|restored? from|partition)[ _-]?$")
 HINTS = ("oken", "assw", "pwd", "assphrase", "ecret", "redential", "key", "earer", "asic ", "-u ", "--user", "://")
-SHAPES = (
-    "-----BEGIN",
-    "eyJ",
-    "gh",
-    "github",
-    "gl",
-    "xox",
-    "npm_",
-    "pypi-",
-    "dckr_",
-    "hf_",
-    "AKIA",
-    "ASIA",
-    "QoJ",
-    "woG",
-    "QoG",
-    "AIza",
-    "sk-",
-    "rk-",
-    "AWS4",
-)
+BEGINNINGS = ("eyJ", "gh", "github", "gl", "xox", "npm_", "pypi-", "dckr_", "hf_", "AKIA", "ASIA", "QoJ", "woG", "QoG", "AIza")
+SHAPES = (*BEGINNINGS, "sk-", "rk-", "AWS4", "-----BEGIN")
 """What a text without a secret seldom has: without them it is not looked at closely. An export has a hundred thousand lines."""
 _sent = set[str]()
 
