@@ -129,8 +129,9 @@ def each_night(job: Job, jpo: Program | InProcess, options: argparse.Namespace) 
     reports = Reported(options.report, options.validated)
     config, runs = jpo.folder / "config.ini", jpo.folder / "runs"
     runs.mkdir(parents=True)
-    store = [f"store.url=sqlite:///{jpo.folder.parent.absolute() / 'jpo.db'}"] if options.one_store else []
-    (jpo.folder / "jpo.toml").write_text(jpo_toml(job, [*options.set, *store], logs=not options.observe), encoding="utf-8")
+    if options.one_store:
+        os.environ["JPO_STORE__URL"] = f"sqlite:///{jpo.folder.parent.absolute() / 'jpo.db'}"
+    (jpo.folder / "jpo.toml").write_text(jpo_toml(job, options.set, logs=not options.observe), encoding="utf-8")
     most = {name: float(value) for name, _, value in (text.partition("=") for text in options.reached)}
 
     def ran(values: Mapping[str, float], number: int) -> None:

@@ -30,7 +30,7 @@ import pytest
 from mlflow_runs import server_command
 from slurm_cluster import PACKAGES, PROGRAMS, SBIN, Cluster, cluster_in
 
-from jpo.http import quoting
+from jpo.wording import hidden
 
 StartPrometheus = Callable[..., str]
 StartPython = Callable[..., subprocess.Popen[str]]
@@ -116,7 +116,7 @@ def is_unit(module: Path) -> bool:
 @pytest.fixture(autouse=True)
 def no_secrets_of_other_tests() -> None:
     """Commands run one in a process; here many do."""
-    quoting._sent.clear()
+    hidden._sent.clear()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

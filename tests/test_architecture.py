@@ -448,6 +448,23 @@ def test_text_leaves_the_process_through_the_gate_alone() -> None:
     assert found == set(AT_THE_GATE)
 
 
+def test_what_a_secret_looks_like_is_said_in_one_place() -> None:
+    """By a pattern of its own a module would hide what others show. The page of settings names them, and asks that place."""
+    patterns = {
+        name_of(path): [
+            node.args[0].value
+            for node in nodes(path)
+            if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.") and node.args
+            if isinstance(node.args[0], ast.Constant)
+        ]
+        for path in SOURCES
+    }
+    shapes = re.compile("passw|secret|token|AKIA|ghp_|PRIVATE", re.IGNORECASE)
+    found = {name for name, texts in patterns.items() if any(shapes.search(str(text)) for text in texts)}
+    refuses_settings, leaves_out_variables = "jpo/project/load.py", "jpo/plugins/launch/engines/slurm/programs.py"
+    assert found == {"jpo/wording/hidden.py", refuses_settings, leaves_out_variables}
+
+
 def test_servers_are_asked_in_one_place() -> None:
     """By jpo/http, which has deadlines, limits and no secret in its messages; a library that is named is imported."""
     found = {name_of(path) for path in JPO if any(libraries_in(node) & HTTP_LIBRARIES for node in nodes(path))}

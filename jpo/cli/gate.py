@@ -19,6 +19,7 @@ from typing import TextIO, cast
 
 from jpo.errors import UsageError
 from jpo.files import whole
+from jpo.wording.hidden import keep_secret, secrets_of
 from jpo.wording.printable import encodable, printable, released
 
 ELSEWHERE = "write it elsewhere"
@@ -110,6 +111,7 @@ class Gate(TextIOBase):
 def at_the_gate() -> Iterator[None]:
     """The gate before stdout and stderr, as long as the context."""
     before = sys.stdout, sys.stderr
+    keep_secret(*secrets_of(os.environ))
     for known in before:
         if isinstance(known, TextIOWrapper):
             known.reconfigure(errors="backslashreplace")  # what the terminal cannot show is no reason to fail

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jpo.errors import TelemetryError, UsageError
-from jpo.http.quoting import keep_secret
+from jpo.wording.hidden import keep_secret
 
 if TYPE_CHECKING:
     import requests

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from jpo.errors import UsageError, quoted
-from jpo.http.quoting import SHORTEST_SECRET
+from jpo.wording.hidden import SHORTEST_SENT
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A token of RFC 9110."""
@@ -97,7 +97,7 @@ class Endpoint:
         user, password = self.credentials or ("", "")
         basic = b64encode(f"{user}:{password}".encode()).decode() if password else ""
         secrets = (self.bearer_token or "", password, basic, *self.headers.values())
-        return tuple(text for text in secrets if len(text) >= SHORTEST_SECRET)
+        return tuple(text for text in secrets if len(text) >= SHORTEST_SENT)
 
 
 def _readable(file: Path) -> bool:

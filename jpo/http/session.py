@@ -27,9 +27,10 @@ from jpo.errors import TelemetryError
 from jpo.http.answers import CheckedAnswer, PassingTrouble, TooMuch, seconds_to_wait
 from jpo.http.aws import Signer
 from jpo.http.endpoint import Endpoint
-from jpo.http.quoting import keep_secret, quote
+from jpo.http.quoting import quote
 from jpo.http.tls import check_files, why_refused
 from jpo.timeouts import NoAnswerInTime, within
+from jpo.wording.hidden import keep_secret
 
 CONNECT_SECONDS = 2.0
 SHORTEST_TRY_SECONDS = 0.5

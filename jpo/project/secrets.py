@@ -1,8 +1,8 @@
 """Who may send a secret where. Two write settings: who runs JPO (environment, command line), and whoever may change a branch.
 
 jpo.toml belongs to the branch. What the runner alone knows goes to an address that the runner has named, and to no other; files
-that jpo.toml names lie in the project. JPO_SECRETS_TO in the environment lists addresses that may have secrets all the same:
-though jpo.toml names them, or though they are spoken to without encryption.
+that jpo.toml names lie in the project, the store too. JPO_SECRETS_TO in the environment lists addresses that may have secrets all
+the same: though jpo.toml names them, or though they are spoken to without encryption.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from jpo.project.load import LoadedSettings, without_credentials
 from jpo.wording.printable import printable
 
 VARIABLE = "JPO_SECRETS_TO"
-OF_THE_RUNNER = ("built in", "environment", "command line")
+NAMED_BY_RUNNER = ("environment", "command line")
+OF_THE_RUNNER = ("built in", *NAMED_BY_RUNNER)
 """Sources of settings that no branch can change."""
 PORTS = {"http": 80, "https": 443, "postgresql": 5432}
 FILES = ("auth.token_file", "auth.password_file", "ca_file", "cert_file", "key_file")
@@ -78,12 +79,16 @@ def check_encrypted(url: str, secret: str) -> None:
 
 
 def check_store(settings: LoadedSettings) -> None:
-    """The same for a PostgreSQL store that jpo.toml names: libpq finds passwords in the environment and in files by itself.
+    """The same for a store that jpo.toml names: an SQLite file lies in the project, and libpq finds passwords by itself.
+
+    Only who runs JPO may name another file: a branch would make files and folders anywhere, and read another project's history.
 
     Raises UsageError: as `check_prometheus`; JPO-E509, libpq cannot read the URL. StoreError: JPO-E513, libpq would read what is
     no file.
     """
     if settings.store_file:
+        if settings.said_by("store.url") not in NAMED_BY_RUNNER:  # a branch may commit a link in the usual place, too
+            _check_inside(settings, "store.url", settings.store_file)
         return
     options: Mapping[str, str] = {}
     with suppress(ImportError):  # without the client nothing can be sent: opening the store says so
@@ -189,16 +194,21 @@ def _check_address(settings: LoadedSettings, key: str, url: str, secret: str, in
 
 
 def _check_file(settings: LoadedSettings, key: str, file: str | None) -> None:
-    """Refuse a file that the branch names and that is not the project's, or is Git's own (credentials may be in it)."""
+    """Refuse a file that the branch names and that is not the project's."""
     if file is None or set_by_runner(settings, key) or "\0" in file:  # which no file can be called: reading it says so
         return
-    project, target = project_of(settings.root / "jpo.toml"), Path(os.path.realpath(settings.root / file))
+    _check_inside(settings, key, settings.root / file)
+
+
+def _check_inside(settings: LoadedSettings, key: str, file: Path) -> None:
+    """Refuse a file outside of the project, links followed, or Git's own (credentials may be in it)."""
+    project, target = project_of(settings.root / "jpo.toml"), Path(os.path.realpath(file))
     if not target.is_relative_to(project) or ".git" in target.relative_to(project).parts:
         table, _, name = key.partition(".")
         finding = f"[{table}] {name} names a file outside of the project {project}"
         variable = f"JPO_{table.upper()}__{name.upper().replace('.', '__')}"
         remedy = f"only who runs JPO may name it: {variable} in the environment, or the command line"
-        raise UsageError(str(settings.origins[key]), finding, remedy, code="JPO-E322")
+        raise UsageError(str(settings.origins.get(key, file)), finding, remedy, code="JPO-E322")
 
 
 def _allowed(url: str) -> bool:

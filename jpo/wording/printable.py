@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from jpo.wording.hidden import hidden
+
 LONGEST_WORD = 256
 """Characters without a blank: file names (255) stay whole; what is longer loses its middle."""
 LONGEST_TEXT = 4000
@@ -60,13 +62,13 @@ def one_line(*parts: str, longest: int = LONGEST_QUOTE, more: str = "...") -> st
 
 
 def released(text: str, *, colours: bool = False) -> str:
-    """A whole text as it may leave the process: lines stay lines, none of them steers who prints it.
+    """A whole text as it may leave the process: lines stay lines, none of them steers who prints it, and secrets are hidden.
 
     The forms have made harmless what comes from outside; this holds for all text whoever wrote it, and sees lines as they were
     put together: a wrapped sentence may begin one with what stood in its middle. `colours`: leave the colours and weights of a
     terminal in it.
     """
-    parts = _COLOUR.split(text) if colours else [text]
+    parts = _COLOUR.split(hidden(text)) if colours else [hidden(text)]
     whole = disarmed("".join(part if number % 2 else _lines_seen(part) for number, part in enumerate(parts)))
     return _COMMAND_LINE.sub(r"\1: ", whole) if "::" in whole else whole
 

@@ -16,7 +16,7 @@ import pytest
 
 from jpo.__main__ import run
 from jpo.cli import gate
-from jpo.cli.gate import Gate, answer, at_the_gate, put, save, save_together, stream
+from jpo.cli.gate import Gate, answer, at_the_gate, complain, explain_at_length, put, save, save_together, stream
 from jpo.errors import UsageError
 
 JPO = [sys.executable, "-m", "jpo"]
@@ -41,6 +41,26 @@ def test_a_line_of_an_answer_cannot_begin_another_one(capsys: pytest.CaptureFixt
     with at_the_gate():
         answer(["recorded " + ATTACK, "b"])
     assert capsys.readouterr().out == "recorded x ::error file=a::b  [2J # #[error]c\nb\n"
+
+
+@pytest.mark.parametrize("secret", ["ghp_9f8a7b6c5d4e3f2a1b0c", "password=hunter2", "redis://:hunter2@h/0", "of the environment"])
+def test_no_way_out_shows_a_secret(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, secret: str
+) -> None:
+    monkeypatch.setenv("SOMEBODYS_TOKEN", "of the environment")
+    with at_the_gate():
+        sys.stdout.write(f"{secret}\n")
+        put(f"{secret}\n")
+        answer([secret])
+        stream([f"{secret}\n"])
+        complain(secret)
+        explain_at_length(f"{secret}\n")
+        save(tmp_path / "one", secret)
+        save_together(tmp_path / "more", {"one": secret, "two": secret})
+    out, err = capsys.readouterr()
+    files = [path.read_text() for path in sorted(tmp_path.rglob("*")) if path.is_file()]
+    assert (out.count("[hidden]"), err.count("[hidden]"), [text.count("[hidden]") for text in files]) == (4, 2, [1, 1, 1])
+    assert "hunter2" not in out + err + "".join(files)
 
 
 def test_colours_reach_a_terminal_alone() -> None:

@@ -100,11 +100,10 @@ def test_read_only_config_folder_with_the_store_elsewhere_ends_with_6(
     project: Project, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     before = project.config.read_bytes()
-    with (project.folder / "jpo.toml").open("a") as file:
-        file.write(f'[store]\nurl = "sqlite:///{tmp_path_factory.mktemp("store")}/jpo.db"\n')
+    elsewhere = f"JPO_STORE__URL=sqlite:///{tmp_path_factory.mktemp('store')}/jpo.db"
     project.folder.chmod(0o555)
     without_root_power = ["setpriv", "--bounding-set=-dac_override,-fowner"] if os.geteuid() == 0 else []
-    process = start(project, [*without_root_power, *SUGGEST])
+    process = start(project, ["env", elsewhere, *without_root_power, *SUGGEST])
     _, error = process.communicate()
     project.folder.chmod(0o755)
     assert (process.returncode, project.config.read_bytes()) == (6, before), error

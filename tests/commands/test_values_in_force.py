@@ -366,13 +366,15 @@ def test_a_branch_with_the_same_file_starts_from_what_main_has_in_force_and_trie
     )
 
 
-def test_of_two_pipelines_at_once_the_last_counts_and_both_are_on_record(project: Project) -> None:
+def test_of_two_pipelines_at_once_the_last_counts_and_both_are_on_record(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JPO_STORE__URL", f"sqlite:///{project.folder}/.jpo/jpo.db")
     committed = project.config.read_bytes()
     first, second = (project.folder / name for name in ("a", "b"))
     for checkout in (first, second):
         checkout.mkdir()
         (checkout / "config.ini").write_bytes(committed)
-        (checkout / "jpo.toml").write_text(f'[store]\nurl = "sqlite:///{project.folder}/.jpo/jpo.db"\n')
         subprocess.run(["git", "init", "--quiet"], cwd=checkout, check=True)
     for checkout, size in ((first, 64), (second, 32)):
         answer = project.jpo("suggest", str(checkout / "config.ini"), "--set", f"batch_size={size}", "--no-learn")

@@ -25,5 +25,5 @@ def test_a_token_is_quoted_of_nobody_once_it_was_sent(monkeypatch: pytest.Monkey
         with pytest.raises(ClientError) as caught:
             quotas.list_services()
     assert code_of(caught.value).startswith(CREDENTIALS)
-    assert quote(str(caught.value)).endswith(": ***")
+    assert quote(str(caught.value)).endswith(": [hidden]")
     assert len(server.asked) == 1

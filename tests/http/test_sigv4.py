@@ -147,7 +147,7 @@ def test_the_token_of_a_role_is_signed_and_a_refusal_repeats_nothing_secret(amaz
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
     with pytest.raises(TelemetryError) as caught:
         ask(amazon.url)
-    assert (caught.value.code, caught.value.finding[-21:]) == ("JPO-E101", ": *** of *** is wrong")
+    assert (caught.value.code, caught.value.finding[-31:]) == ("JPO-E101", ": [hidden] of [hidden] is wrong")
 
 
 @pytest.mark.parametrize("profile", [None, "nobody"])

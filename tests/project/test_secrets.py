@@ -161,6 +161,19 @@ def test_a_branch_names_no_config_ini_outside_of_the_project(settings: Settings,
     check_config(settings(toml, {"JPO_WORKLOAD__CONFIG": config}))
 
 
+@pytest.mark.parametrize("url", ["sqlite:///HOME/new/jpo.db", "sqlite:///../home/jpo.db", "sqlite:///link/jpo.db", ""])
+def test_a_branch_names_no_store_outside_of_the_project(settings: Settings, tmp_path: Path, url: str) -> None:
+    """Not in jpo.toml, and not by a link that it commits, not even in the usual place."""
+    for link in ("link", ".jpo"):
+        (tmp_path / "project" / link).symlink_to("../home")
+    named = url.replace("HOME", str(tmp_path / "home"))
+    refusal = refused(check_store, settings(f'[store]\nurl = "{named}"\n' if named else ""))
+    assert (refusal.code, "JPO_STORE__URL" in refusal.remedy) == ("JPO-E322", True)
+    assert [path.name for path in (tmp_path / "home").iterdir()] == ["id"]
+    check_store(settings("", {"JPO_STORE__URL": named or "sqlite:///.jpo/jpo.db"}))
+    check_store(settings('[store]\nurl = "sqlite:///new/jpo.db"\n'))
+
+
 # --- without encryption -----------------------------------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from jpo.project.checkout.branch import kept_from_exploring
 from jpo.project.checkout.in_force import NOT_USABLE, start_of
 from jpo.project.checkout.root import about_its_place
 from jpo.project.project import open_history
+from jpo.project.secrets import check_store
 from jpo.project.workload import limits_of
 from jpo.report.doctor import Line
 from jpo.telemetry.diagnosis.similar_names import span
@@ -41,6 +42,7 @@ def place(case: Case) -> Iterator[Line]:
     if blocked := not_writable(file):
         finding = "cannot be written" if blocked == file or blocked.is_dir() else "is not a folder"
         raise StoreError(str(blocked), finding, "check folder and owner", code="JPO-E504")
+    check_store(case.settings)
     size = f"{file.stat().st_size / 2**20:.1f} MiB" if file.exists() else "does not exist yet: the first run makes it"
     yield Line("place", "ok", f"{file}, {size}")
     for note in about_its_place(case.settings.store_beside, case.settings.store_at_root):

@@ -13,25 +13,16 @@ from pathlib import Path
 from jpo.errors import LaunchError
 from jpo.files.reading import beginning
 from jpo.plugins.launch.job import LaunchJob
+from jpo.wording.hidden import is_secret
 
 MOST_BYTES = 2**21
 """Of a config.ini that are looked at: more than any engine takes."""
-ALWAYS = {"password", "passwd", "passphrase", "secret", "credential", "credentials"}
-"""Words of a name whose value is a credential whatever it looks like."""
-PERHAPS = {"token", "apikey", "dsn"}
-KINDS_OF_KEY = {"api", "access", "secret", "private", "account", "auth", "license", "ssh"}
-"""Words that make a key a credential: "key = val_loss" is none."""
-SHORTEST_CREDENTIAL = 6
-RANDOM = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~+/=:-]{12,}")
-"""A value as machines make them; "[PAD]" and "</s>" are tokens of another kind."""
-IN_ADDRESS = re.compile(r"://[^/\s:@]*:[^@\s/$%<{]+@")
-REFERENCES = ("$", "%(", "/", "~", "<", "{", "[", "*")
 
 
 def refuse_credentials(job: LaunchJob, config: bytes, where: str, remedy: str) -> None:
     """LaunchError JPO-E770 for a job that would show a credential in e.g. "a ConfigMap"; its value is in no message."""
     for place, name, value in (*_settings(config), *_arguments(job)):
-        if _is_credential(name, value):
+        if is_secret(name, value):
             finding = f"{name:.80} looks like a credential, which would be written to {where}"
             raise LaunchError(place, finding, remedy, code="JPO-E770")
 
@@ -45,11 +36,10 @@ def config_of(job: LaunchJob) -> bytes:
 
 
 def _settings(config: bytes) -> Iterator[tuple[str, str, str]]:
-    """Place, name and value of each line that has them; comments travel, too."""
+    """Place, name and value of each line; comments travel, too."""
     for number, line in enumerate(config.decode("utf-8", "replace").splitlines(), start=1):
         name, sign, value = re.match(r"[\s#;]*([^=:]*)([=:]?)(.*)", line).groups()  # type: ignore[union-attr] # matches anything
-        if sign:
-            yield f"config.ini:{number}", name.strip(), re.split(r"\s[#;]", value)[0]
+        yield f"config.ini:{number}", name.strip() if sign else "a line", re.split(r"\s[#;]", value)[0] if sign else name
 
 
 def _arguments(job: LaunchJob) -> Iterator[tuple[str, str, str]]:
@@ -61,14 +51,3 @@ def _arguments(job: LaunchJob) -> Iterator[tuple[str, str, str]]:
             yield place, name.lstrip("-"), value if sign else following
         else:
             yield place, "an argument", word
-
-
-def _is_credential(name: str, value: str) -> bool:
-    value = value.strip().strip("\"'")
-    if IN_ADDRESS.search(value):
-        return True
-    if len(value) < SHORTEST_CREDENTIAL or value.startswith(REFERENCES):
-        return False
-    words = {*re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower())}
-    perhaps = words & PERHAPS or ("key" in words and words & KINDS_OF_KEY)
-    return bool(words & ALWAYS or (perhaps and RANDOM.fullmatch(value)))

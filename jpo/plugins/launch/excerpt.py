@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from jpo.http.quoting import HIDDEN, hidden, quote
+from jpo.http.quoting import quote
+from jpo.wording.hidden import hidden, secrets_of
 from jpo.wording.printable import LONGEST_QUOTE, one_line
 
 TAIL_BYTES = 2**16
-SECRET_NAME = re.compile(r"TOKEN|PASSW|SECRET|KEY|CREDENTIAL|PRIVATE|AUTH|DSN|COOKIE|SESSION", re.IGNORECASE)
-"""Of environment variables whose values are not shown."""
-SHORTEST_SECRET = 6
-"""Characters; a shorter value ("1", "true") would hide half of what is said."""
-SAID = re.compile(
-    r"(?i)((?<![\w.-])(?=[\w.-]*(?:token|passw(?:or)?d|secret|api[_-]?key|access[_-]?key|credential))[\w.-]++[\"']?\s*[=:]\s*)"
-    r"(\"[^\"]*\"|'[^']*'|\S+)"
-    r"|(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}"
-    r"|(://[^/\s:@]*:)[^@\s/]+(?=@)"
-)
-"""What is said to be a secret, in a setting, a header or a URL."""
 
 
 def last_words(output: Path, environ: Mapping[str, str]) -> str:
@@ -33,7 +22,7 @@ def last_words(output: Path, environ: Mapping[str, str]) -> str:
     with suppress(OSError), output.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
         lines = file.read(TAIL_BYTES).decode("utf-8", "replace").replace("\r", "\n").splitlines()
-        return one_line(without_secrets(next((line.strip() for line in reversed(lines) if line.strip()), ""), environ))
+        return one_line(hidden(next((line.strip() for line in reversed(lines) if line.strip()), ""), secrets_of(environ)))
     return ""
 
 
@@ -41,7 +30,7 @@ class NewOutput:
     """The lines of a run's output that were written since the last look, without secrets; of many the last ones."""
 
     def __init__(self, output: Path, environ: Mapping[str, str]) -> None:
-        self._output, self._environ = output, environ
+        self._output, self._secrets = output, secrets_of(environ)
         self._seen, self._begun, self._is_cut = 0, b"", False
 
     def lines(self, *, over: bool) -> Iterator[str]:
@@ -69,16 +58,9 @@ class NewOutput:
             elif len(self._begun) > TAIL_BYTES:
                 self._begun, self._is_cut = f"[a line of more than {TAIL_BYTES} bytes]".encode(), True
             states = (line.strip("\r").rpartition("\r")[2].rstrip() for line in whole.decode("utf-8", "replace").split("\n"))
-            yield from (without_secrets(line, self._environ) for line in states if line)
+            yield from (hidden(line, self._secrets) for line in states if line)
 
 
 def engine_words(*said: str) -> str:
     """What the server of an engine says, in one line; longer than of other servers, since it is why a run waits or failed."""
     return quote(*said, longest=LONGEST_QUOTE)
-
-
-def without_secrets(text: str, environ: Mapping[str, str]) -> str:
-    """A text in which neither values of variables that look secret are seen, nor what it says to be one."""
-    secret = (line.strip() for name, value in environ.items() if SECRET_NAME.search(name) for line in value.splitlines())
-    values = {line for line in secret if len(line) >= SHORTEST_SECRET}
-    return SAID.sub(lambda found: f"{found[1] or found[3] or found[4]}{HIDDEN}", hidden(text, values))

@@ -15,7 +15,8 @@ from typing import Literal
 from jpo.errors import TelemetryError
 from jpo.files.reading import number
 from jpo.http.answers import BUSY, Busy, CheckedAnswer, PassingTrouble, TooMuch
-from jpo.http.quoting import LONGEST, hidden, quote
+from jpo.http.quoting import LONGEST, quote
+from jpo.wording.hidden import hidden
 
 LIMITS = re.compile(
     r"too many (samples|points|chunks|series|bytes)"  # Prometheus, VictoriaMetrics

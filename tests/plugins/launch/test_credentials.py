@@ -31,6 +31,12 @@ def refused(config: str = "", *command: str) -> LaunchError | None:
         "# aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
         "store = postgresql://me:hunter2@db.example.com/jpo",
         "url = https://:ghp_0123456789@github.com/x",
+        "# sk-proj-0123456789abcdefAbCd",
+        "notes = ask for glpat-0123456789abcdefAbCd",
+        "  eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2ln",
+        "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        "-----BEGIN OPENSSH PRIVATE KEY-----",
+        "auth = Bearer 0123456789abcdefAbCd",
     ],
 )
 def test_a_line_of_config_ini_that_holds_one_is_named_without_its_value(line: str) -> None:

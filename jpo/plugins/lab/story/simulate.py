@@ -137,7 +137,7 @@ def set_up(number: int, plan: Plan, root: Path, settings: LoadedSettings) -> Wor
     for file, text in ((config, config_ini(job)), (config.with_name("jpo.toml"), jpo_toml(job, settings))):
         with whole(file) as new:
             new.write(text.encode())
-    return WorkloadFolder(job, config, load(config, None, {}, {}))
+    return WorkloadFolder(job, config, load(config, None, {}, {"store": {"url": f"sqlite:///{root.absolute()}/jpo.db"}}))
 
 
 def config_ini(job: SimulatedWorkload) -> str:

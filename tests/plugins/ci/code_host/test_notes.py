@@ -165,7 +165,7 @@ def test_a_token_that_the_server_repeats_is_in_no_message(tmp_path: Path) -> Non
         host.faults["GET"] = [refuses(400, {"message": f"bad token {TOKEN}"})]
         with pytest.raises(CodeHostError) as caught:
             put(host, tmp_path)
-        assert "bad token ***" in str(caught.value)
+        assert "bad token [hidden]" in str(caught.value)
 
 
 def test_a_wrong_token_and_a_closed_port_say_what_to_do(host: CodeHost, tmp_path: Path) -> None:

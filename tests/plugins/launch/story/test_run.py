@@ -119,7 +119,7 @@ def test_a_run_that_fails_says_why_in_one_line_without_secrets(ready: Project, m
     answer = ready.jpo("run", "fail.py", "--run-id", "run-1")
     assert answer.code == 7
     last = lines(answer.err)[-1]
-    assert last.startswith("jpo: run run-1: failed: exit code 1; no data at ***; its output is in ")
+    assert last.startswith("jpo: run run-1: failed: exit code 1; no data at [hidden]; its output is in ")
     assert last.endswith("[JPO-E759]")
     folder = ready.folder / ".jpo/launches/run-1"
     assert "hf_0123456789" in (folder / "output.log").read_text()
@@ -176,7 +176,7 @@ def test_what_a_run_prints_is_shown_as_it_is_printed(ready: Project) -> None:
     process = jpo(ready.folder, "run", "slow.py", "--run-id", "run-1", "--follow", HUB_TOKEN="hf_0123456789")
     assert process.stderr is not None
     for line in process.stderr:
-        if line == "begun with ***\n":
+        if line == "begun with [hidden]\n":
             (ready.folder / "seen").touch()
             break
     out, err = process.communicate()

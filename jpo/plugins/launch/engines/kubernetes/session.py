@@ -19,10 +19,10 @@ from typing import Any, Literal
 from jpo.errors import LaunchError
 from jpo.files.reading import in_words, json_object
 from jpo.http.answers import BUSY, LOGIN_SECONDS, LONGEST_SECONDS, seconds_to_wait
-from jpo.http.quoting import keep_secret
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, text
 from jpo.plugins.launch.excerpt import engine_words
 from jpo.timeouts import NoAnswerInTime, within
+from jpo.wording.hidden import keep_secret
 
 UNREADABLE = (403, 404)
 """Statuses of what this account may not read, or the cluster does not have."""
