@@ -6,10 +6,10 @@ Killed at any instant, config.ini is the old file or the new one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.cost.price import rented
+from jpo.dataclass import dataclass, field, replace
 from jpo.learning.backlog import not_learnt
 from jpo.learning.kept_residuals import residuals_here
 from jpo.learning.serving import LEARNING, policy_for, with_learning_noted

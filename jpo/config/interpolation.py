@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from jpo.config.locate import IniOption
+from jpo.dataclass import dataclass
 from jpo.errors import UsageError, quoted
 
 DEFAULT = "DEFAULT"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import configparser
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from jpo.config.source import Source
+from jpo.dataclass import dataclass, field
 from jpo.errors import UsageError, quoted
 
 DELIMITER = re.compile("[=:]")

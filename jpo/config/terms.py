@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from jpo.config.locate import IniOption, Undecided, key_of
+from jpo.dataclass import dataclass
 from jpo.errors import quoted
 from jpo.records import COUNTS, PARAMETERS, Note, Parameter, Terms
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from jpo.cost.catalogue import Instance
+from jpo.dataclass import dataclass
 from jpo.errors import UsageError, quoted
 from jpo.records import RESOURCES, SAME, Run
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from jpo.cost.price import Prices, outcome_of
+from jpo.dataclass import dataclass
 from jpo.records import Forecast, Interval, Run, RunStatus, SlaCheck, share_interval
 from jpo.wording import names
 

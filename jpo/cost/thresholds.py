@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from jpo.cost.price import Prices
 from jpo.cost.sla import measured
+from jpo.dataclass import dataclass
 from jpo.records import Run
 from jpo.wording.names import TARGETS
 

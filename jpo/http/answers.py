@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+from jpo.dataclass import dataclass
 from jpo.errors import TelemetryError
 
 LOGIN_SECONDS = 60.0

@@ -13,7 +13,6 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from http.client import HTTPException, RemoteDisconnected
 from typing import Any
@@ -23,6 +22,7 @@ import requests
 import urllib3
 from requests.auth import HTTPBasicAuth
 
+from jpo.dataclass import dataclass
 from jpo.errors import TelemetryError
 from jpo.http.answers import CheckedAnswer, PassingTrouble, TooMuch, seconds_to_wait
 from jpo.http.aws import Signer

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from jpo.dataclass import dataclass
 from jpo.records import Note, Run, RunStatus, Series, advice, same
 from jpo.wording.numbers import percent_in_words as percent
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from jpo.dataclass import dataclass
 from jpo.inventory.cgroup import cpus_here, memory_here
 from jpo.inventory.gpus import Gpu, detect_gpus
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from jpo.cost.price import Rented
+from jpo.dataclass import dataclass
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import NO_EVIDENCE, USD, Currency, Evidence, Forecast, Identity, SlaCheck
 from jpo.records.from_plugins import Queued

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from jpo.agent.safety.host_memory import with_enough_memory
+from jpo.dataclass import dataclass, replace
 from jpo.forecast.belief import pick_jobs, posterior
 from jpo.forecast.earlier_jobs import likely_here, moves_of, with_moves
 from jpo.forecast.siblings.conditioning import LEAST_DOUBT, conditioned_draws, log_likelihood_of

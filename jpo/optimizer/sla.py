@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -17,6 +16,7 @@ from jpo.agent.safety.host_memory import MEMORY
 from jpo.agent.safety.vetoes import Veto, too_little_memory_vetoes
 from jpo.cost.comparison import trade_off
 from jpo.cost.sla import edge
+from jpo.dataclass import dataclass, replace
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate

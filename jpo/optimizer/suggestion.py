@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 
 from constraints import Facts, Limits, names
@@ -18,6 +17,7 @@ from jpo.agent.budget import REFERENCES
 from jpo.agent.policy import Policy
 from jpo.cost import check_sla
 from jpo.cost.comparison import trade_off
+from jpo.dataclass import dataclass, replace
 from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain.account import account_of

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from jpo.dataclass import dataclass, replace
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.project.settings import Settings
 from jpo.project.tables.parameters import is_own

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from constraints import Counting, Facts, Limits, names
 from constraints.own import own_limit, read_value
 from jpo import config
 from jpo.cost import Prices, usd_per_hour
+from jpo.dataclass import dataclass, replace
 from jpo.errors import UsageError
 from jpo.inventory.machine import machine_here
 from jpo.project.load import LoadedSettings

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from jpo.dataclass import dataclass
 from jpo.records.workloads import as_given
 
 GB_PER_GIB = 2.0**30 / 1e9

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from jpo.dataclass import dataclass, field
 from jpo.records.decisions import Forecast
 from jpo.records.notes import Note
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from jpo.dataclass import dataclass, field
 from jpo.records.arrays import Residuals
 from jpo.records.contradictions import Reach
 from jpo.records.decisions import TrackRecord

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+
+from jpo.dataclass import dataclass
 
 STEPS_PER_DECADE, MOST_STEPS = 4, 13
 """Steps in which a range is offered, per decade and at most: between neighbours a training job hardly differs."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.cost.price import Rented
+from jpo.dataclass import dataclass
 from jpo.records import USD, Currency, Suggestion, TrackRecord
 from jpo.records.from_plugins import Queued
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from jpo.dataclass import dataclass
 from jpo.records import Identity, Note, Parameter
 from jpo.report.document import Column, Document, Items, Span, Table
 from jpo.wording.numbers import plain

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
+from jpo.dataclass import dataclass
 from jpo.records import Identity
 from jpo.report.document import Cell, Column, Document, Emphasis, Row, Section, Table
 

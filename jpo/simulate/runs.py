@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from jpo.dataclass import dataclass
 from jpo.records import Draws
 
 _CRASHES = 0.01

@@ -6,11 +6,11 @@ Heterogeneous hardware is not modelled.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from jpo.dataclass import dataclass
 from jpo.records import Bools, Floats
 from jpo.simulate.knobs import Knobs, residuals
 from jpo.simulate.latents import Latents

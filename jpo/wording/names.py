@@ -7,9 +7,9 @@ wording/numbers.py writes the values.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from jpo.dataclass import dataclass
 from jpo.records import OBJECTIVE, TRAINED
 
 Format = Literal[

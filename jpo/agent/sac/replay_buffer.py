@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jpo.agent.reward import regret_reward
 from jpo.agent.state import SHORTLIST, WIDTH, Observation
+from jpo.dataclass import dataclass, fields
 from jpo.records import Bools, Floats, Preference
 
 

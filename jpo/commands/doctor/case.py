@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from jpo.dataclass import dataclass
 from jpo.errors import JpoError
 from jpo.history import Store, open_store
 from jpo.http.endpoint import Endpoint

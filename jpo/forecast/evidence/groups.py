@@ -6,10 +6,10 @@ A measured quantity adjusts the particles at the groups, and gives each candidat
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
+from jpo.dataclass import dataclass, replace
 from jpo.forecast.discrepancy import AdjustedParticles, Discrepancy, adjusted, explained
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.measurements import NO_MEASUREMENTS, CandidateRun, Measurements

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean, median
 
+from jpo.dataclass import dataclass
 from jpo.forecast.evidence.work import samples_of
 from jpo.forecast.measurements import CandidateRun, logs_by_row
 

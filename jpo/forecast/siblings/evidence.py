@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from jpo.dataclass import dataclass
 from jpo.forecast.calibration import RUNS_REMEMBERED
 from jpo.forecast.discrepancy import LOSS, PRICE, TIME_TAU, UTILISATION
 from jpo.forecast.evidence.duration import noise_of, seconds_of

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import constraints
 from constraints import Facts, Limits, Verdict
 from jpo.agent.acquisition import AcquisitionValues
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.cost import usd_per_hour
+from jpo.dataclass import dataclass, replace
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.request import Request

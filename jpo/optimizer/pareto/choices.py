@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from jpo.agent.policy import Policy
+from jpo.dataclass import dataclass
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import advise, choose, problem_within_sla
 from jpo.optimizer.request import Request

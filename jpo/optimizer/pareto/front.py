@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from jpo.cost.comparison import TradeOff
+from jpo.dataclass import dataclass, field
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import NO_EVIDENCE, QUALITIES, USD, Currency, Evidence, Identity, Interval, Note, Quality
 from jpo.wording import names, numbers

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from constraints.unknown import SECTIONS
+from jpo.dataclass import dataclass
 from jpo.project.load import SECRETS, LoadedSettings, without_credentials
 from jpo.project.plugins.tables import settings_model
 

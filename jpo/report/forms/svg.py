@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from jpo.dataclass import dataclass, replace
 from jpo.records import Currency
 from jpo.report.document import Marks, Plot
 from jpo.report.forms.colours import SEVERAL

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import zip_longest
 
@@ -16,6 +15,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from jpo.dataclass import dataclass, replace
 from jpo.records import Currency, Note
 from jpo.report.document import Block, Cell, Column, Document, Inline, Items, Plot, Section, Span, Table, Verbatim, shown, spans
 from jpo.report.forms.cells import harmless, interval_of, value_of

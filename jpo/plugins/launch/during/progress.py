@@ -1,7 +1,6 @@
 """A run so far, and the run to beat: all that decisions during a run see."""
 
-from dataclasses import dataclass
-
+from jpo.dataclass import dataclass
 from jpo.forecast.curves.curve import Curve
 from jpo.records import Interval
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from jpo.dataclass import dataclass
 from jpo.records import Identity, uncoded
 from jpo.report.document import Column, Document, Table
 
