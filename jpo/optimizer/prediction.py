@@ -1,7 +1,5 @@
 """Prediction: what is expected of configurations, what that rests on, and the answer to a what-if question."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal

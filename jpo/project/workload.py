@@ -1,7 +1,5 @@
 """The workload of config.ini and the limits of its guard, both as jpo.toml names them."""
 
-from __future__ import annotations
-
 import difflib
 import os
 from datetime import UTC, datetime

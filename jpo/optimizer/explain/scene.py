@@ -1,7 +1,5 @@
 """Scene of a decision: what the decider knew, and the questions that can be asked of it."""
 
-from __future__ import annotations
-
 import constraints
 from constraints import Facts, Limits, Verdict
 from jpo.agent.acquisition import AcquisitionValues

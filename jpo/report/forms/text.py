@@ -4,8 +4,6 @@ Tables have no lines. Where room is short, prose wraps, estimates break before t
 names and numbers stay whole. Of a table that does not fit even so the last columns are left out, and named below it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
