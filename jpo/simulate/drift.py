@@ -3,6 +3,8 @@
 It is drawn independently of the job and added to its draws, run by run.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from jpo.dataclass import dataclass
