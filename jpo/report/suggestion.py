@@ -183,7 +183,7 @@ def as_json(report: Report) -> dict[str, object]:
         "diff": report.diff,
         "instance": dict(zip(("now", "next"), report.instances, strict=True)) if any(report.instances) else None,
     }
-    from jpo.report.suggestion_schema import SuggestionDocument  # a tenth of a short command, and people read no JSON
+    from jpo.report.suggestion_schema import SuggestionDocument  # 9 ms with its models, and people read no JSON
 
     known = {n: made[n] for n in SuggestionDocument.model_fields if n in made and (made[n] or n not in LEFT_OUT)}
     return SuggestionDocument.model_validate(known).model_dump(exclude_unset=True)

@@ -49,7 +49,8 @@ def coloured(text: Text, width: int) -> str:
     from rich.console import Console  # here, and where cells wrap: without it a command starts sooner
 
     written = StringIO()
-    Console(file=written, width=width, force_terminal=True, highlight=False, markup=False).print(text, soft_wrap=True)
+    console = Console(file=written, width=width, force_terminal=True, no_color=False, highlight=False, markup=False)
+    console.print(text, soft_wrap=True)
     return written.getvalue()
 
 
