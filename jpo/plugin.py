@@ -7,11 +7,11 @@ Engines of `jpo run --on NAME` and formats of `jpo import --format NAME` have en
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
-from jpo.dataclass import dataclass, field
 from jpo.errors import UsageError
 
 GROUP = "jpo.plugins"

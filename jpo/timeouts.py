@@ -12,10 +12,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
-
-from jpo.dataclass import dataclass
 
 T = TypeVar("T")
 MOST_BYTES = 2**28

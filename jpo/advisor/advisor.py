@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -27,7 +28,6 @@ from jpo.agent.budget import BUDGET, BUDGET_RUNS, Boldness, Goal
 from jpo.agent.comparison import Comparison
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
-from jpo.dataclass import dataclass, replace
 from jpo.errors import UsageError
 from jpo.forecast.evidence.plausibility import plausible
 from jpo.forecast.predict import predict

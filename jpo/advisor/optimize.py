@@ -3,11 +3,11 @@
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from jpo.advisor.advisor import Advisor
 from jpo.advisor.inputs import whole_number
 from jpo.advisor.space import Configuration, Space
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError
 from jpo.records import Outcome, Preference, Range
 

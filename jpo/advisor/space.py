@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence, Set, Sized
+from dataclasses import dataclass, field, replace
 
-from jpo.dataclass import dataclass, field, replace
 from jpo.errors import UsageError
 from jpo.records import SAME, Range, in_order
 

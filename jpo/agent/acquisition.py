@@ -5,6 +5,7 @@ read these numbers, so that agent and reader see the same.
 """
 
 import math
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -13,7 +14,6 @@ from jpo.agent.candidate_rows import least
 from jpo.agent.horizon import UNTOLD
 from jpo.agent.preference import FAILURE_CHARGE, scalarise
 from jpo.agent.safety.risk import chance_of_harm
-from jpo.dataclass import dataclass, replace
 from jpo.records import Belief, Bools, Candidates, Floats, Preference
 
 WORTH = 0.1

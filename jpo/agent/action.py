@@ -7,11 +7,11 @@ few; else moves of one and two parameters from today's configuration and from th
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from jpo.agent.search.scattered import scattered
-from jpo.dataclass import dataclass, field
 from jpo.records import PARAMETERS, SAME, WHOLE, Candidates, Parameters, Run, Terms, Word, in_order, same
 
 Rate = Callable[[Parameters], float]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from jpo.agent.preference import FAILURE_CHARGE
 from jpo.agent.reward import objective, reward_vector
-from jpo.dataclass import dataclass
 from jpo.records import Floats, Parameters, Preference, Run, same
 
 REFERENCES = 3

@@ -7,8 +7,8 @@ learning is reset on this evidence: never on a timer, never by chance.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-from jpo.dataclass import dataclass
 from jpo.records import Belief, Run
 
 ALLOWANCE = 0.5

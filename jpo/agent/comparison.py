@@ -6,6 +6,7 @@ It is most of the work of a decision, and done once: problems that differ in the
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +18,6 @@ from jpo.agent.safety.confidence import p_claim, p_loss_worse
 from jpo.agent.safety.failing import known_to_end_well, often_failing
 from jpo.agent.safety.promise import Promise
 from jpo.agent.safety.risk import WORSE
-from jpo.dataclass import dataclass, replace
 from jpo.records import CALIBRATED, Belief, Bools, Calibration, Candidates, Floats, Preference
 
 

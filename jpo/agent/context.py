@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import numpy as np
@@ -13,7 +14,6 @@ from jpo.agent.acquisition import AcquisitionValues
 from jpo.agent.change_detection import Chart
 from jpo.agent.horizon import horizon
 from jpo.agent.safety.queue_waits import QueueWaits
-from jpo.dataclass import dataclass, field, replace
 from jpo.records import Belief, Floats, Run
 
 

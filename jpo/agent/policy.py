@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +21,6 @@ from numpy.typing import NDArray
 from jpo.agent.acquisition import WORTH
 from jpo.agent.sealed import seal, unseal, widened_to_schema
 from jpo.agent.state import OWN, SCHEMA, WIDTH, WITHOUT_PHASES, WITHOUT_QUEUE, Features
-from jpo.dataclass import dataclass
 from jpo.errors import StoreError
 from jpo.files.reading import contents
 from jpo.records import Bools, Floats, PolicyName

@@ -1,5 +1,6 @@
 """Decision problem: all that belief rule, SAC and explanation read. It chooses nothing; `decide` does."""
 
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -13,7 +14,6 @@ from jpo.agent.safety.confidence import LIKELIER
 from jpo.agent.safety.exploration import Exploration
 from jpo.agent.safety.vetoes import Veto, held
 from jpo.agent.search.search_values import SearchValues
-from jpo.dataclass import dataclass, field, replace
 from jpo.records import Belief, Bools, Candidates, RuleApplied
 
 

@@ -9,12 +9,12 @@ Processes for Machine Learning", 2006, section 2.7, and Gelman et al., "Bayesian
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from statistics import fmean
 
 import numpy as np
 
 from jpo.agent.candidate_rows import row_of_run
-from jpo.dataclass import dataclass, fields, replace
 from jpo.records import Belief, Bools, Candidates, Draws, Floats, Residuals, Run, RunStatus
 
 MOVES = ("batch_size", "gpus", "cpus", "memory_gib", "learning_rate", "num_layers", "epochs")

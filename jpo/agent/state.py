@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from jpo.agent.acquisition import AcquisitionValues
 from jpo.agent.context import PhaseSummary, Usage
 from jpo.agent.problem import Problem
 from jpo.agent.safety.queue_waits import features_of
-from jpo.dataclass import dataclass, fields
 from jpo.records import Bools, Candidates, Floats, Ints
 
 Features = NDArray[np.float32]

@@ -6,12 +6,12 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from jpo.cli.gate import ELSEWHERE, for_people, progress_stream, put, save, stdout_encoding
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError
 from jpo.files import refuse_unwritable
 from jpo.files.reading import same_file

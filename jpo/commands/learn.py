@@ -3,12 +3,12 @@
 A little of it follows each `jpo suggest`, once the answer is there.
 """
 
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from jpo.agent.policy import MOST_BYTES
-from jpo.dataclass import dataclass, replace
 from jpo.errors import JpoError, StoreError, UsageError
 from jpo.files import whole
 from jpo.files.reading import contents

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError
 from jpo.files.reading import number
 from jpo.project.checkout.in_force import job_as_run

@@ -4,12 +4,12 @@ To undo one suggestion is to undo all after it, which were built on its values. 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from constraints import Facts, names
 from jpo.config import edits_of
 from jpo.cost import usd_per_hour
-from jpo.dataclass import dataclass, replace
 from jpo.errors import ConflictError, EditError, UsageError
 from jpo.history import Store
 from jpo.history.undo import about, day, equal, last_in_force, on_record, pins, took_effect, undo

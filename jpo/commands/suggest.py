@@ -4,10 +4,10 @@ Audit before write: the suggestion is on record before config.ini changes, so an
 Killed at any instant, config.ini is the old file or the new one.
 """
 
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.cost.price import rented
-from jpo.dataclass import dataclass, field, replace
 from jpo.learning.backlog import not_learnt
 from jpo.learning.kept_residuals import residuals_here
 from jpo.learning.serving import LEARNING, policy_for, with_learning_noted

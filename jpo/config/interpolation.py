@@ -7,9 +7,9 @@ whoever needs a number there reads the file in a way that cannot be seen from it
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from jpo.config.locate import IniOption
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError, quoted
 
 DEFAULT = "DEFAULT"

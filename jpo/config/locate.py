@@ -7,9 +7,9 @@ reads. configupdater is not used here: its time grows with the square of a secti
 import configparser
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from jpo.config.source import Source
-from jpo.dataclass import dataclass, field
 from jpo.errors import UsageError, quoted
 
 DELIMITER = re.compile("[=:]")

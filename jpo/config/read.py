@@ -7,6 +7,7 @@ options could be meant, the user says which.
 import datetime
 import difflib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,7 +17,6 @@ from jpo.config.locate import IniOption, OptionNames, ambiguous, keyed, locate, 
 from jpo.config.pins import held, refuse_strays
 from jpo.config.source import contents, decode
 from jpo.config.terms import Found, in_terms
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError, quoted
 from jpo.records import COUNTS, LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, Note, Parameter, Word, Workload
 

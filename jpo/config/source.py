@@ -10,10 +10,10 @@ import os
 import re
 import stat
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError
 
 LARGEST_BYTES = 2 * 2**20

@@ -1,9 +1,9 @@
 """Terms of a config.ini: whether it says the global batch and all GPUs, or the batch per device and the GPUs of a node."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from jpo.config.locate import IniOption, Undecided, key_of
-from jpo.dataclass import dataclass
 from jpo.errors import quoted
 from jpo.records import COUNTS, PARAMETERS, Note, Parameter, Terms
 

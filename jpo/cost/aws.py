@@ -5,12 +5,12 @@ Credentials and endpoints are those of AWS' own tools, and never part of a messa
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import Any, TypeVar
 
 from jpo.cost.catalogue import Instance
-from jpo.dataclass import dataclass
 from jpo.errors import TelemetryError, UsageError
 from jpo.files.reading import number
 from jpo.http.aws import CREDENTIALS, REQUEST_SECONDS, ROLE, code_of, session

@@ -8,11 +8,11 @@ refuses the whole file: a mistyped price must not become a missing price.
 
 import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from datetime import date
 from io import StringIO
 from pathlib import Path
 
-from jpo.dataclass import dataclass, fields
 from jpo.errors import UsageError, quoted
 from jpo.files.reading import contents, number_or_nan
 from jpo.tables.csv_rows import rows_of

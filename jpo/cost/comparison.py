@@ -4,9 +4,9 @@ Durations come from runs or forecasts, prices from the user. What is unknown sta
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from jpo.cost.price import Prices, usd_per_hour
-from jpo.dataclass import dataclass
 from jpo.records import RESOURCES, USD, Currency, Forecast, Interval
 from jpo.wording import numbers
 

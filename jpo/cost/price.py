@@ -6,10 +6,10 @@ measured. What has no price is unknown (None), never 0; a price that is stated a
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from jpo.cost.catalogue import Instance
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError, quoted
 from jpo.records import RESOURCES, SAME, Run
 

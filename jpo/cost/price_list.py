@@ -1,11 +1,11 @@
 """Price list: the prices in force and where they come from, an hour of today's configuration, instances that could be rented."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from jpo.cost.catalogue import Instance
 from jpo.cost.price import Prices, cheapest, usd_per_hour
-from jpo.dataclass import dataclass, replace
 from jpo.records import RESOURCES, USD, Currency, Note, Workload
 
 KEYS = dict(zip(RESOURCES, ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour"), strict=True))

@@ -13,10 +13,10 @@ unknown value neither meets nor breaks a target.
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from jpo.cost.price import Prices, outcome_of
-from jpo.dataclass import dataclass
 from jpo.records import Forecast, Interval, Run, RunStatus, SlaCheck, share_interval
 from jpo.wording import names
 

@@ -5,11 +5,11 @@ A threshold is a prediction bound for the next run, rounded outwards to a number
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from jpo.cost.price import Prices
 from jpo.cost.sla import measured
-from jpo.dataclass import dataclass
 from jpo.records import Run
 from jpo.wording.names import TARGETS
 

@@ -5,11 +5,11 @@ Two groups of runs go in, one line of a table comes out. The caller says which r
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from jpo.dataclass import dataclass, replace
 from jpo.forecast.measurements import FEWEST, WIDEST
 from jpo.records import COVERAGE, HALF_WIDTH, Floats, Interval, share_interval
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.forecast.discrepancy import REACH
 from jpo.forecast.ensemble import VAGUE
 from jpo.forecast.evidence.duration import NOISE_RUNS

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.forecast.measurements import Measurements
 from jpo.forecast.weights import flattened
 from jpo.records import Candidates, Floats, Ints

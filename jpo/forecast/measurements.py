@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from statistics import median
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.records import SAME, Candidates, Floats, Ints, Outcome, Run, RunStatus
 
 _HALF_LIFE = 30.0

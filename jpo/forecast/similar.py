@@ -6,9 +6,9 @@ The intervals are wide: they answer "minutes or days?". Every number comes from 
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import fmean, median
 
-from jpo.dataclass import dataclass
 from jpo.forecast.descriptors import family, operations_per_sample, plain_name, samples_of, size_of
 from jpo.records import HALF_WIDTH, Identity, Interval, Parameters, Run
 

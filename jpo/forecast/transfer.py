@@ -9,12 +9,12 @@ import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.records import Bools, Candidates, Draws, Floats, Run, TransferredSurfaces
 from jpo.records.runs import by_workload
 

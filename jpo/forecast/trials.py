@@ -6,12 +6,12 @@ particle. The trials say which laws fit, and how fast everything is. Errors grow
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.forecast.discrepancy import TIME_TAU
 from jpo.forecast.evidence.duration import NOISE
 from jpo.forecast.evidence.plausibility import OUTCOME_LIMITS

@@ -15,9 +15,9 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from jpo.dataclass import dataclass, field
 from jpo.errors import StoreError
 from jpo.files.reading import finite
 from jpo.history.canonical import Json

@@ -5,9 +5,9 @@ Statements are written in the SQL that both share, with named parameters (`:run_
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from jpo.dataclass import dataclass, field
 from jpo.history.audit import AuditRow
 from jpo.records import Identity
 

@@ -5,9 +5,9 @@ Only runs that ended well count for what a job takes or reaches; the others are 
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean, median, quantiles
 
-from jpo.dataclass import dataclass
 from jpo.records import Identity, Quality, Run, in_order
 
 Measure = Callable[[Run], float | None]

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
-from jpo.dataclass import dataclass, fields, replace
 from jpo.records import Finished, Identity, Outcome, Run, Suggestion, as_given
 
 RunKey = tuple[Identity, str]

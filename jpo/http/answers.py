@@ -5,9 +5,9 @@ Which it is, each kind of server has its own function to say (session.Service).
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
-from jpo.dataclass import dataclass
 from jpo.errors import TelemetryError
 
 LOGIN_SECONDS = 60.0

@@ -7,10 +7,10 @@ import os
 import re
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from jpo.dataclass import dataclass, field
 from jpo.errors import UsageError, quoted
 from jpo.http.quoting import SHORTEST_SECRET
 

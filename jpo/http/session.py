@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from http.client import HTTPException, RemoteDisconnected
 from typing import Any
@@ -20,7 +21,6 @@ import requests
 import urllib3
 from requests.auth import HTTPBasicAuth
 
-from jpo.dataclass import dataclass
 from jpo.errors import TelemetryError
 from jpo.http.answers import CheckedAnswer, PassingTrouble, TooMuch, seconds_to_wait
 from jpo.http.aws import Signer

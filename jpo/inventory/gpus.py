@@ -7,9 +7,9 @@ import math
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.files.reading import number_or_nan
 from jpo.timeouts import NoAnswerInTime, answer_of
 

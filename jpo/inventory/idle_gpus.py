@@ -5,9 +5,9 @@ What was not measured is never taken for zero: no diagnosis without a utilisatio
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
-from jpo.dataclass import dataclass
 from jpo.records import Note, Run, RunStatus, Series, advice, same
 from jpo.wording.numbers import percent_in_words as percent
 

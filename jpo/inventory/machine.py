@@ -1,9 +1,9 @@
 """Machine on which JPO runs: all that one process could use of it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.inventory.cgroup import cpus_here, memory_here
 from jpo.inventory.gpus import Gpu, detect_gpus
 

@@ -7,6 +7,7 @@ in charge by itself; only `jpo learn` does, and only after the release test.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from itertools import pairwise
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from jpo.agent.policy import shipped_policy
 from jpo.agent.sealed import Tensors, header_of, unseal_agent
 from jpo.cost.sla import missed
-from jpo.dataclass import asdict, dataclass, field, replace
 from jpo.errors import StoreError, UsageError, words_of
 from jpo.history import AuditEvent, Store
 from jpo.history.following.followers import followers

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from math import inf
-
-from jpo.dataclass import dataclass
 
 
 @dataclass(eq=False, slots=True)

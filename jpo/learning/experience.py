@@ -5,6 +5,7 @@ run that ended well. The same runs in the same order give the same transitions.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -16,7 +17,6 @@ from jpo.agent.reward import failed_like, objective, reward_vector
 from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import observe
 from jpo.cost.sla import missed
-from jpo.dataclass import dataclass, replace
 from jpo.history.following.followers import Follower, changed
 from jpo.learning.backlog import learnable
 from jpo.optimizer.advise import problem_despite_sla

@@ -5,6 +5,7 @@ The agent never sees the truth: practice.py shows it what telemetry would bring.
 
 import math
 from copy import copy, deepcopy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -15,7 +16,6 @@ from jpo.agent.budget import Boldness, Explore
 from jpo.agent.change_detection import Chart
 from jpo.agent.residuals import ResidualForecast, bent, joined, residual_forecast, residuals_of_job
 from jpo.agent.reward import OVERSPENT, failed_like, objective
-from jpo.dataclass import dataclass, field, replace
 from jpo.forecast.belief import pick_jobs, posterior
 from jpo.learning.scenarios import SCENARIOS, Script, vectors_of
 from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Floats, Identity, Outcome, Preference, Residuals, Run, RunStatus

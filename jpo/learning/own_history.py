@@ -6,6 +6,7 @@ may be. Simulated jobs (forks.py) show the agent states from all over; these are
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -16,7 +17,6 @@ from jpo.agent.policy import Policy
 from jpo.agent.residuals import ResidualForecast, bent, residual_forecast
 from jpo.agent.sac.fork_replay import Fork, Practice
 from jpo.agent.sac.replay_buffer import Transition
-from jpo.dataclass import dataclass, replace
 from jpo.forecast.belief import posterior
 from jpo.learning.experience import Experience
 from jpo.learning.forks import AHEAD, OUTSIDE, fork_at, practise_here

@@ -6,6 +6,7 @@ would bring, through the same belief, state and safety screen, and the simulator
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +21,6 @@ from jpo.agent.horizon import UNTOLD
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.agent.state import Observation, observe
-from jpo.dataclass import dataclass, replace
 from jpo.forecast.belief import posterior
 from jpo.learning.job import Job, execute
 

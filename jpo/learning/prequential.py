@@ -7,10 +7,10 @@ Source: Dawid, "Present Position and Potential Developments: The Prequential App
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
 
 from jpo.agent.policy import Policy
-from jpo.dataclass import dataclass, replace
 from jpo.history import Store
 from jpo.records import AS_THE_RULE, HALF_WIDTH, OTHERWISE, Run, Suggestion
 from jpo.wording import numbers

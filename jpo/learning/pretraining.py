@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ import numpy as np
 
 from jpo.agent.policy import SHAPES, Policy, mean_policy, save_policy
 from jpo.agent.sealed import seal, unseal
-from jpo.dataclass import dataclass
 from jpo.errors import StoreError, UsageError
 from jpo.learning.continual import load_torch
 from jpo.learning.forks import practise_with

@@ -8,6 +8,7 @@ what earlier jobs showed of them. The result goes on record with the policy that
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
 from typing import Self
 
@@ -15,7 +16,6 @@ import numpy as np
 
 from jpo.agent.policy import Policy, load_policy, save_policy
 from jpo.agent.sealed import header_of
-from jpo.dataclass import asdict, astuple, dataclass, replace
 from jpo.errors import StoreError
 from jpo.history import AuditEvent, Json, Store
 from jpo.learning.continual import load_torch, progress_of

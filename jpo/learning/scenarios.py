@@ -7,11 +7,11 @@ agent is shown of it is decided in practice.py; drift is never shown. All ranges
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from jpo.agent.reward import objective
-from jpo.dataclass import dataclass, replace
 from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Floats, Preference
 from jpo.simulate import draw_jobs
 from jpo.simulate.drift import batch_effect, draw_drift

@@ -5,6 +5,7 @@ fit the runs; decision = the agent's choice under that belief.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from jpo.agent.reasons import interval_warnings, loss_interval_warnings
 from jpo.agent.safety import failing, recovery
 from jpo.agent.safety.setback import outlasting, setback
 from jpo.cost import usd_per_hour
-from jpo.dataclass import dataclass, field, replace
 from jpo.errors import NothingAdmissible
 from jpo.forecast.predict import predict
 from jpo.optimizer.candidates import with_followers

@@ -8,12 +8,12 @@ values in between is neither, nor is a start that failed for no fault of its val
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 
 from jpo.cost import Prices, outcome_of
-from jpo.dataclass import dataclass
 from jpo.forecast.measurements import FEWEST
 from jpo.history import RecordedRun, latest_start
 from jpo.history.figures import LARGEST, usual_values

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from jpo.agent.safety.host_memory import HEADROOM
 from jpo.cost import Prices
-from jpo.dataclass import dataclass, field, replace
 from jpo.forecast.similar import from_similar
 from jpo.forecast.trials import Trial, full_runs, loss_after
 from jpo.optimizer.prediction import Expected, Kind

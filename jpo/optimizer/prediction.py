@@ -1,11 +1,11 @@
 """Prediction: what is expected of configurations, what that rests on, and the answer to a what-if question."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from jpo.cost.price import Rented
-from jpo.dataclass import dataclass
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import NO_EVIDENCE, USD, Currency, Evidence, Forecast, Identity, SlaCheck
 from jpo.records.from_plugins import Queued

@@ -1,12 +1,12 @@
 """Rows of a prediction: configurations with what is expected of them, the word of the limits and of [sla], and what to know."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import constraints
 from constraints import Facts, Limits
 from jpo.cost import check_sla, usd_per_hour
 from jpo.cost.price import rented
-from jpo.dataclass import dataclass, replace
 from jpo.optimizer.candidates import admissible_of
 from jpo.optimizer.expectations import Basis, cost, disagree, expectations
 from jpo.optimizer.prediction import Expected, Row

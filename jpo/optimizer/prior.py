@@ -1,11 +1,11 @@
 """Prior of a workload and the belief after its runs: simulated jobs, and surfaces like those of other jobs."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from jpo.agent.safety.host_memory import with_enough_memory
-from jpo.dataclass import dataclass, replace
 from jpo.forecast.belief import pick_jobs, posterior
 from jpo.forecast.earlier_jobs import likely_here, moves_of, with_moves
 from jpo.forecast.siblings.conditioning import LEAST_DOUBT, conditioned_draws, log_likelihood_of

@@ -3,9 +3,9 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from jpo.dataclass import dataclass, field
 from jpo.errors import UsageError
 from jpo.files.reading import number
 from jpo.optimizer.candidates import with_followers

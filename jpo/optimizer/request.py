@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from jpo.agent.action import Allowed
 from jpo.agent.budget import Boldness
 from jpo.agent.safety.queue_waits import QueueWaits
 from jpo.cost import Prices
-from jpo.dataclass import dataclass, field, replace
 from jpo.records import QUALITIES, USD, VAL_LOSS, Currency, Parameters, PolicyName, Preference, Quality
 
 

@@ -6,6 +6,7 @@ What is not known breaks no target. It chooses nothing: of the candidates that a
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -14,7 +15,6 @@ from jpo.agent.safety.host_memory import MEMORY
 from jpo.agent.safety.vetoes import Veto, too_little_memory_vetoes
 from jpo.cost.comparison import trade_off
 from jpo.cost.sla import edge
-from jpo.dataclass import dataclass, replace
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate

@@ -6,6 +6,7 @@ The proposal has been formatted and checked already, and nothing is written here
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from constraints import Facts, Limits, names
@@ -15,7 +16,6 @@ from jpo.agent.budget import REFERENCES
 from jpo.agent.policy import Policy
 from jpo.cost import check_sla
 from jpo.cost.comparison import trade_off
-from jpo.dataclass import dataclass, replace
 from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain.account import account_of

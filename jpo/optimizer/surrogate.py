@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING
@@ -19,7 +20,6 @@ from jpo.agent.policy_override import MORE_FAILURES
 from jpo.agent.safety.failing import chance_of_failing
 from jpo.agent.safety.host_memory import MEMORY
 from jpo.cost import Prices, usd_per_hour
-from jpo.dataclass import dataclass, replace
 from jpo.forecast.belief import at_rows
 from jpo.forecast.calibration import RUNS_REMEMBERED, WATCHED, interval_factor, one_step_forecasts
 from jpo.forecast.demand import Band, demand, power_watts

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 from jpo.agent.safety.queue_waits import QueueWaits
 from jpo.cost import CostComparison, Prices, compare
-from jpo.dataclass import dataclass, replace
 from jpo.errors import UsageError
 from jpo.optimizer.explain.alternatives import FEWEST
 from jpo.optimizer.prediction import Answer, Option, Row, label

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from jpo import config
 from jpo.cost import Prices, lacks_energy, run_cost_usd
-from jpo.dataclass import dataclass, replace
 from jpo.errors import TelemetryError, UsageError
 from jpo.forecast.calibration import track_record
 from jpo.forecast.evidence.plausibility import CODE as IMPLAUSIBLE

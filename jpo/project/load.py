@@ -8,12 +8,12 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from jpo.dataclass import dataclass, field, replace
 from jpo.errors import UsageError
 from jpo.files.links import followed
 from jpo.files.reading import DEEPEST, NotToml, contents

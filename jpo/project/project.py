@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from constraints import Limits
 from jpo.cost import Prices
-from jpo.dataclass import dataclass, replace
 from jpo.history import Store, open_store
 from jpo.history.undo import pinned
 from jpo.history.unsettled import settle

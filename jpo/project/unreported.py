@@ -8,8 +8,8 @@ and not by its level. Of a quality of the model nothing more can be said than th
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from jpo.dataclass import dataclass, replace
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.project.settings import Settings
 from jpo.project.tables.parameters import is_own

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from jpo.dataclass import dataclass, field, replace
 from jpo.history.following.labelled_pods import with_values_in_force, without_doubles
 from jpo.history.runs import Reading
 from jpo.history.undo import in_effect

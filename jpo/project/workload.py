@@ -2,6 +2,7 @@
 
 import difflib
 import os
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from constraints import Counting, Facts, Limits, names
 from constraints.own import own_limit, read_value
 from jpo import config
 from jpo.cost import Prices, usd_per_hour
-from jpo.dataclass import dataclass, replace
 from jpo.errors import UsageError
 from jpo.project.load import LoadedSettings
 from jpo.project.tables.parameters import is_own

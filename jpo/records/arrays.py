@@ -5,9 +5,9 @@ Numpy is imported by those who build them, not here."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from jpo.dataclass import dataclass, field
 from jpo.records.quality import VAL_LOSS, Quality
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """Contradictions: runs that report other values than they were given, and what a job can be given then."""
 
-from jpo.dataclass import dataclass
+from dataclasses import dataclass
+
 from jpo.records.workloads import as_given
 
 GB_PER_GIB = 2.0**30 / 1e9

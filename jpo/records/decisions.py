@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from statistics import NormalDist
 from typing import Any, Literal
 
-from jpo.dataclass import asdict, dataclass, field, fields, replace
 from jpo.policies import PolicyName
 from jpo.records.notes import Note, codes_of
 

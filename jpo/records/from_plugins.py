@@ -1,8 +1,8 @@
 """What plugins tell the core, besides runs: what a first run takes, how long one would wait, and what else happened to runs."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from jpo.dataclass import dataclass, field
 from jpo.records.decisions import Forecast
 from jpo.records.notes import Note
 

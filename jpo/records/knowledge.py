@@ -1,8 +1,8 @@
 """Knowledge of a workload: all that a decision starts from."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from jpo.dataclass import dataclass, field
 from jpo.records.arrays import Residuals
 from jpo.records.contradictions import Reach
 from jpo.records.decisions import TrackRecord

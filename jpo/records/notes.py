@@ -1,8 +1,7 @@
 """Notes: sentences for people, each with what programs go by. Reasons, warnings, refusals and notices are notes."""
 
 from collections.abc import Iterable
-
-from jpo.dataclass import dataclass, replace
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Literal
 
-from jpo.dataclass import dataclass, field, replace
 from jpo.records.decisions import Forecast, Interval
 from jpo.records.runs import Outcome, Run, by_workload
 

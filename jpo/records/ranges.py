@@ -2,8 +2,7 @@
 
 import math
 import sys
-
-from jpo.dataclass import dataclass
+from dataclasses import dataclass
 
 STEPS_PER_DECADE, MOST_STEPS = 4, 13
 """Steps in which a range is offered, per decade and at most: between neighbours a training job hardly differs."""

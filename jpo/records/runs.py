@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from jpo.dataclass import dataclass, field, fields, replace
 from jpo.records.notes import Note
 from jpo.records.workloads import Identity
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
-from jpo.dataclass import asdict, dataclass, field, fields, replace
 from jpo.records.decisions import FORECAST, ChangeKind, Forecast, Interval, Preference, RuleApplied
 from jpo.records.notes import Note, codes_of, texts_of
 from jpo.records.runs import Skipped

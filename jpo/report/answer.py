@@ -1,9 +1,9 @@
 """The answer of a command that suggests, for whoever shows it: suggestion.py in short, explanation.py in full."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.cost.price import Rented
-from jpo.dataclass import dataclass
 from jpo.records import USD, Currency, Suggestion, TrackRecord
 from jpo.records.from_plugins import Queued
 

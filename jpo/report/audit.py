@@ -5,12 +5,12 @@ Records are rendered one by one: a log of any length needs little memory.
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from rich.style import Style
 
-from jpo.dataclass import dataclass
 from jpo.history import AuditRecord
 from jpo.records import Note, value_of
 from jpo.report.document import Column, Document, Table

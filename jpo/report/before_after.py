@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from jpo.dataclass import asdict, dataclass
 from jpo.optimizer.before_and_after import Spent, return_on_trials
 from jpo.records import OTHERWISE, USD, Currency, DecisionOnRecord, Identity, Note, Suggestion, codes_of
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Marks, Plot, Section, Span, Table

@@ -1,9 +1,9 @@
 """A config.ini as JPO understands it: its workload, its parameters, and remarks on how they go together."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.records import Identity, Note, Parameter
 from jpo.report.document import Column, Document, Items, Span, Table
 from jpo.wording.numbers import plain

@@ -1,10 +1,10 @@
 """Findings of `jpo doctor`, topic by topic: what each line is about, what was found, and below it what to do."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from jpo.dataclass import dataclass
 from jpo.records import Identity
 from jpo.report.document import Cell, Column, Document, Emphasis, Row, Section, Table
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from jpo.dataclass import dataclass, replace
 from jpo.records import USD, Currency, Interval, Note
 
 Emphasis = Literal["", "strong", "dim", "good", "warning", "bad"]

@@ -4,8 +4,8 @@ What an older suggestion does not hold has no section.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
-from jpo.dataclass import asdict, dataclass
 from jpo.forecast.calibration import inside
 from jpo.history.figures import ending
 from jpo.records import Interval, Run, Running, Seen, Suggestion, in_order, texts_of

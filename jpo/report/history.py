@@ -8,10 +8,10 @@ decision_of (CSV; docs/runs.md); what no Run has is a field of PastRun, filled i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from jpo.dataclass import asdict, dataclass, field, fields
 from jpo.records import PARAMETERS, Outcome, in_order, plain, plain_values, uncoded
 from jpo.report import headline
 from jpo.report.before_after import changes, sac_in_words, taught, trials_in_words

@@ -4,10 +4,10 @@ The record has names, codes and numbers; conditions are those of the tables in t
 """
 
 from collections.abc import Iterator
+from dataclasses import asdict, astuple, dataclass, replace
 from itertools import groupby
 
 from jpo.agent.safety.exploration import ASKED_FOR, MEASURED, RULES, WITHIN_BUDGET
-from jpo.dataclass import asdict, astuple, dataclass, replace
 from jpo.records import Suggestion
 from jpo.report import headline
 from jpo.report.document import Block, Column, Document, Row, Table

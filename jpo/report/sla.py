@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from jpo.dataclass import asdict, dataclass
 from jpo.records import USD, Currency, Identity, Note, Run, SlaCheck, texts_of
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Row, Section, Span, Table, Verbatim
 from jpo.wording import names, numbers

@@ -5,9 +5,10 @@ It is drawn independently of the job and added to its draws, run by run.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.records import Floats
 from jpo.simulate.knobs import LN2
 

@@ -6,11 +6,11 @@ again. Real runs of earlier jobs show it. `outside` bends the truth of simulated
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
-from jpo.dataclass import dataclass, replace
 from jpo.records import Candidates, Draws, Floats
 from jpo.simulate.jobs import WIDEST
 from jpo.simulate.knobs import FEATURES, LENGTH, LN2, Knobs, knobs_of

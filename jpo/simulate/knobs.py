@@ -4,11 +4,11 @@ The coordinates are doublings relative to the current configuration: a parameter
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.records import PARAMETERS, Candidates, Floats, Ints
 from jpo.simulate.latents import Latents
 

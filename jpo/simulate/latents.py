@@ -4,10 +4,10 @@ By these streams, job 17 of a seed is the same on all candidate sets.
 """
 
 import zlib
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from jpo.dataclass import dataclass, field
 from jpo.records import Bools, Floats
 
 

@@ -1,8 +1,9 @@
 """Noisy runs of simulated jobs, as an agent sees them while it is trained."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.records import Draws
 
 _CRASHES = 0.01

@@ -4,11 +4,11 @@ The unit of time is the fixed cost of one step (launching kernels, the optimizer
 Heterogeneous hardware is not modelled.
 """
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.records import Bools, Floats
 from jpo.simulate.knobs import Knobs, residuals
 from jpo.simulate.latents import Latents

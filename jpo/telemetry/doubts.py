@@ -5,9 +5,9 @@ Each kind is said once: a thousand runs with one mistake are one sentence, with 
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
-from jpo.dataclass import dataclass, replace
 from jpo.records import Note, Run, RunStatus, Skipped, advice
 from jpo.telemetry.outcome import CONTRADICTORY, IMPOSSIBLE, NO_SECONDS, UNTIMELY, UNTOLD, MeasuredRun
 

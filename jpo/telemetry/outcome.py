@@ -6,8 +6,8 @@ One set of rules for Prometheus and CSV logs. It does not decide whether a run i
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from jpo.dataclass import dataclass, field, replace
 from jpo.errors import quoted
 from jpo.files.reading import number_or_nan
 from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Quality, Run, RunStatus, Terms, Word

@@ -5,9 +5,9 @@ wording/numbers.py writes the values.
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
-from jpo.dataclass import dataclass
 from jpo.records import OBJECTIVE, TRAINED
 
 Format = Literal[

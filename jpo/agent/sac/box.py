@@ -6,6 +6,7 @@ with other implementations.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -16,7 +17,6 @@ from jpo.agent.sac.box_replay import BoxBatch
 from jpo.agent.sac.candidate_set import fit, follow
 from jpo.agent.sac.networks import Perceptron, uniform
 from jpo.agent.sac.squashed_gaussian import draw, mode, slope
-from jpo.dataclass import dataclass
 
 
 @dataclass(eq=False, slots=True)

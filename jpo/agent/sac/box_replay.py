@@ -1,13 +1,12 @@
 """Replay of transitions with actions in a box: a ring in which each transition is one row, so that a batch is one look-up."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
-
-from jpo.dataclass import dataclass
 
 USUAL_REWARD = 0.1
 """Root mean square of the rewards as the critics see them: returns over 100 steps stay near 10, learnt faster than 100.

@@ -10,6 +10,8 @@ Settings", 2019; KL to an anchor instead of entropy: Levine, "Reinforcement Lear
 2018. Common luck: Law, "Simulation Modeling and Analysis", 11.2.
 """
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
@@ -18,7 +20,6 @@ from jpo.agent.sac.adam import Adam
 from jpo.agent.sac.fork_replay import ForkBatch
 from jpo.agent.sac.networks import Perceptron, Tensors, initial
 from jpo.agent.sac.replay_buffer import Batch
-from jpo.dataclass import dataclass
 
 GAMMA = 0.92
 """About 12 further runs count."""

@@ -1,13 +1,13 @@
 """Replay of forks: what several candidates saved against the belief rule's choice, from one state, with the same luck."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jpo.agent.sac.replay_buffer import Ring, Transition
 from jpo.agent.state import WIDTH, Features
-from jpo.dataclass import dataclass
 from jpo.records import Bools, Floats
 
 MOST = 8

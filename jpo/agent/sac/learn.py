@@ -12,6 +12,7 @@ ICRA 2019). When the forecasts of a workload show that its world has changed, wh
 
 import itertools
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -23,7 +24,6 @@ from jpo.agent.sac.fork_replay import ForkBatch, ForkReplay, Practice
 from jpo.agent.sac.networks import Tensors
 from jpo.agent.sac.replay_buffer import Batch, ReplayBuffer, Transition, concatenate
 from jpo.agent.state import BOUND
-from jpo.dataclass import dataclass, field
 
 MEMBERS = 3
 """Networks of twin critics that decide together: single ones differ by more than what there is to gain."""

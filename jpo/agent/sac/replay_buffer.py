@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from jpo.agent.reward import regret_reward
 from jpo.agent.state import SHORTLIST, WIDTH, Observation
-from jpo.dataclass import dataclass, fields
 from jpo.records import Bools, Floats, Preference
 
 

@@ -9,12 +9,11 @@ Source: Haarnoja et al., "Soft Actor-Critic Algorithms and Applications", 2018, 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
-
-from jpo.dataclass import dataclass
 
 LOG_SD_LEAST, LOG_SD_MOST = -20.0, 2.0
 """Bounds of the spread, those of the paper's code."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +21,6 @@ from jpo.agent.comparison import Comparison
 from jpo.agent.safety.confidence import LIKELIER, p_nothing_better
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.agent.safety.risk import FAR_DEARER, WORSE, chance_of_harm
-from jpo.dataclass import dataclass
 from jpo.records import RESOURCES, Bools, ChangeKind, Floats
 
 SETTLED = 0.8

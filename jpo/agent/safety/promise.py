@@ -4,6 +4,7 @@ What lowers it is worth half as much time again. Once it seems out of reach, a l
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from jpo.agent.preference import NEARLY_NOTHING
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_loss_below
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.agent.safety.risk import FAR_DEARER, WORSE
-from jpo.dataclass import dataclass
 from jpo.records import VAL_LOSS, Belief, Bools, Candidates, Floats, Note, Quality
 from jpo.wording import numbers
 from jpo.wording.names import heading

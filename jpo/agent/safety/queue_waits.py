@@ -5,11 +5,11 @@ Who has a deadline pays for waiting as for running: eight GPUs after two days ar
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from jpo.agent.safety.vetoes import Veto
-from jpo.dataclass import dataclass, field
 from jpo.records import Belief, Candidates, Floats
 from jpo.wording import numbers
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from jpo.agent.safety import failing
 from jpo.agent.safety.confidence import LIKELIER, p_loss_worse
 from jpo.agent.safety.host_memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
-from jpo.dataclass import dataclass, replace
 from jpo.records import RESOURCES, Belief, Bools, Candidates, Floats, PhaseNeeds, Run
 from jpo.wording.qualities import worse_than
 

@@ -1,6 +1,7 @@
 """Search for the best model of N runs: what its runs cost counts only as far as the preference weighs it."""
 
-from jpo.dataclass import dataclass
+from dataclasses import dataclass
+
 from jpo.records import Floats, Note, Preference
 from jpo.wording import numbers
 

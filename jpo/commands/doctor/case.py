@@ -1,10 +1,10 @@
 """Subjects of the checks: settings, workload, machine and server, each read once, when a check first asks for it."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.errors import JpoError
 from jpo.history import Store, open_store
 from jpo.http.endpoint import Endpoint

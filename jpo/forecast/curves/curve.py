@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from jpo.dataclass import dataclass
 from jpo.forecast.measurements import FEWEST
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 
 import numpy as np
 
-from jpo.dataclass import dataclass, replace
 from jpo.forecast.curves.curve import FEWEST_EPOCHS
 from jpo.forecast.discrepancy import TIME_TAU, AdjustedParticles, Discrepancy, adjusted
 from jpo.forecast.evidence.groups import Groups, MeasuredQuantity, groups_without

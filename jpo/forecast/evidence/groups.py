@@ -4,10 +4,10 @@ A measured quantity adjusts the particles at the groups, and gives each candidat
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jpo.dataclass import dataclass, replace
 from jpo.forecast.discrepancy import AdjustedParticles, Discrepancy, adjusted, explained
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.measurements import NO_MEASUREMENTS, CandidateRun, Measurements

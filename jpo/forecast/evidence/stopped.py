@@ -5,9 +5,9 @@ As a bound alone, a trial that was stopped early says next to nothing, and the n
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import fmean, median
 
-from jpo.dataclass import dataclass
 from jpo.forecast.evidence.work import samples_of
 from jpo.forecast.measurements import CandidateRun, logs_by_row
 

@@ -1,10 +1,10 @@
 """Evidence of siblings: what the same job measured on other hardware, per candidate and up to an unknown level each."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.forecast.calibration import RUNS_REMEMBERED
 from jpo.forecast.discrepancy import LOSS, PRICE, TIME_TAU, UTILISATION
 from jpo.forecast.evidence.duration import noise_of, seconds_of

@@ -3,9 +3,9 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from jpo.dataclass import dataclass, field
 from jpo.history.runs import RecordedRun, follows, latest_start
 from jpo.history.store import Store
 from jpo.records import Contradictions, Identity, Parameters, Reach, Run, Stray, Suggestion, as_given

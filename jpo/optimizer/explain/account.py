@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from constraints import Facts, Limits
 from jpo.agent.candidate_rows import rows_of
 from jpo.agent.policy import Policy
-from jpo.dataclass import dataclass, field
 from jpo.optimizer.advise import Advice, problem_despite_sla
 from jpo.optimizer.explain.alternatives import alternatives, trade
 from jpo.optimizer.explain.counterfactuals import break_even, capped_by, counterfactuals

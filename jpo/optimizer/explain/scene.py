@@ -1,12 +1,13 @@
 """Scene of a decision: what the decider knew, and the questions that can be asked of it."""
 
+from dataclasses import dataclass, replace
+
 import constraints
 from constraints import Facts, Limits, Verdict
 from jpo.agent.acquisition import AcquisitionValues
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.cost import usd_per_hour
-from jpo.dataclass import dataclass, replace
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.request import Request

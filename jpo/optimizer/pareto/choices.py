@@ -1,9 +1,9 @@
 """Choices of the agent from what is on record: what it would suggest now, and where it would go under other preferences."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from jpo.agent.policy import Policy
-from jpo.dataclass import dataclass
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import advise, choose, problem_within_sla
 from jpo.optimizer.request import Request

@@ -5,10 +5,10 @@ The record that text, JSON and picture are made of, and the words which they sha
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from jpo.cost.comparison import TradeOff
-from jpo.dataclass import dataclass, field
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import NO_EVIDENCE, QUALITIES, USD, Currency, Evidence, Identity, Interval, Note, Quality
 from jpo.wording import names, numbers

@@ -6,13 +6,13 @@ Facts and predictions stay apart: a configuration that was measured counts as me
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
 
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.cost import check_sla, comparison, outcome_of
-from jpo.dataclass import dataclass, replace
 from jpo.errors import UsageError
 from jpo.forecast.measurements import runs_at_candidates
 from jpo.forecast.pareto import hypervolume, non_dominated, reference_beyond, spread

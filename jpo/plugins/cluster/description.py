@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.grid import Scenario
 from jpo.plugins.cluster.metrics import JobFigures, spread
 

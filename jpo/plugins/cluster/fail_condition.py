@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from jpo.dataclass import dataclass
 from jpo.errors import NothingAdmissible, UsageError
 from jpo.plugins.cluster.grid import Evaluation
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
 
-from jpo.dataclass import asdict, dataclass
 from jpo.errors import UsageError
 from jpo.plugins.cluster.machine.bill import Bill, bill
 from jpo.plugins.cluster.machine.discipline import Discipline, run

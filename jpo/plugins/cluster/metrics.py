@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.workload.jobs import JobTable, Seconds, Whole
 
 TAU_SECONDS = 10.0

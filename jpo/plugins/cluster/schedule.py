@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.grid import Scenario, discipline, schedule_metrics
 from jpo.plugins.cluster.machine.bill import Bill, bill, energy_of_jobs
 from jpo.plugins.cluster.machine.discipline import run

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from jpo.dataclass import dataclass, replace
 from jpo.files.reading import number_or_nan
 from jpo.forecast.descriptors import size_of
 from jpo.plugins.estimates.shape import Transformer, named, rows_of

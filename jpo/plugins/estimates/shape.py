@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.forecast.descriptors import SIZES
 
 

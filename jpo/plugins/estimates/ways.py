@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-
-from jpo.dataclass import dataclass, replace
+from dataclasses import dataclass, replace
 
 KEYS: Mapping[str, str] = {
     "tokens": r"(max_|model_)?(seq|sequence)_?(len|length)|(model_)?max_length|block_size|(max_)?context_(len|length)|n_ctx",

@@ -6,10 +6,10 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from jpo.dataclass import dataclass, field, replace
 from jpo.errors import TelemetryError
 from jpo.files import reading
 from jpo.records import Skipped

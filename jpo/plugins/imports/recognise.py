@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError
 from jpo.plugin import from_package
 from jpo.plugins.imports import GROUP, OWN

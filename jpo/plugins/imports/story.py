@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from jpo.dataclass import dataclass, field
 from jpo.errors import JpoError, TelemetryError, UsageError
 from jpo.http.endpoint import Endpoint
 from jpo.plugins.imports.columns import FIELDS, TABLE, as_toml, columns_of, field_of, not_read, not_there

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from jpo.dataclass import dataclass, field, replace
 from jpo.errors import TelemetryError, quoted
 from jpo.plugins.imports.columns import GIVEN_OWN, OWN, kind_of
 from jpo.plugins.imports.foreign import ForeignColumn, ForeignRun, ForeignRuns, digest_of

@@ -6,12 +6,12 @@ It knows nothing of Gymnasium: environment.py turns moves into configurations an
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jpo.dataclass import asdict, dataclass, replace
 from jpo.plugins.lab.resource_usage import draw_demand, peak_gib, trace
 from jpo.records import Bools, Candidates, Draws, Floats, Preference
 from jpo.simulate.drift import batch_effect, draw_drift, no_drift

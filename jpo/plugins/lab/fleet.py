@@ -6,11 +6,11 @@ Medians are over the last runs of a workload that ended well; intervals are over
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 import numpy as np
 
-from jpo.dataclass import dataclass, field, replace
 from jpo.records import Floats, Interval, Run
 
 METRICS = ("gpu_utilisation", "cpu_utilisation", "duration_seconds", "cost_usd", "energy_joules", "val_loss")

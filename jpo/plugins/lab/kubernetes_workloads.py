@@ -8,11 +8,11 @@ demand, and a run that requests less is killed. All jobs train a fixed number of
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.lab.resource_usage import Demand, draw_demand, peak_gib, trace
 from jpo.records import SAME, Candidates, Draws, Floats, Outcome, Parameters, RunStatus
 from jpo.simulate.drift import Drift, batch_effect, draw_drift, no_drift

@@ -5,9 +5,10 @@ Drawn independently of speed and loss. A run whose memory peak is above its requ
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.records import Floats, Ints
 
 LOAD, TRAIN, VALIDATE, CHECKPOINT = range(4)

@@ -21,10 +21,10 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jpo.dataclass import asdict, dataclass, replace
 from jpo.errors import LaunchError, UsageError, quoted, words_of
 from jpo.files import whole
 from jpo.files.reading import contents, json_object

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
 
 from jpo.cost import Prices, run_cost_usd
-from jpo.dataclass import dataclass, field
 from jpo.forecast.before_after import BeforeAfter, compare
 from jpo.forecast.measurements import FEWEST
 from jpo.forecast.pareto import non_dominated

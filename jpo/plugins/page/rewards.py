@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from jpo.agent.reward import failed_like, objective, regret_reward, reward_vector
 from jpo.cost import Prices, run_cost_usd
 from jpo.cost.sla import missed
-from jpo.dataclass import dataclass, replace
 from jpo.records import Preference, Run
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from jpo.cost import Prices, outcome_of
-from jpo.dataclass import dataclass
 from jpo.forecast.before_after import Basis, t_quantile
 from jpo.forecast.measurements import FEWEST
 from jpo.history.figures import LARGEST

@@ -10,12 +10,12 @@ Source: Rabiner, "A Tutorial on Hidden Markov Models", Proc. IEEE 77 (1989), wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jpo.dataclass import dataclass
 from jpo.plugins.phases.traces import Floats, Number
 
 Ints = NDArray[np.int64]

@@ -7,10 +7,10 @@ logarithm. What is constant, or says what another feature says already, is left 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError
 from jpo.plugins.phases.traces import Floats
 

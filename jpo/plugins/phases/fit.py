@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Literal
 
 import numpy as np
 
-from jpo.dataclass import dataclass, field, replace
 from jpo.errors import UsageError
 from jpo.plugins.phases.chain import Chain, Ints
 from jpo.plugins.phases.extra import need

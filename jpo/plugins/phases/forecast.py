@@ -8,10 +8,10 @@ training that lasted at least as long; where none did, the chain's rate is what 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.phases.chain import Ints, entries
 from jpo.plugins.phases.model import HORIZON_SECONDS, PhaseModel
 from jpo.plugins.phases.requests.demand import Past

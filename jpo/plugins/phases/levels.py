@@ -9,9 +9,10 @@ Likelihood", IEEE TPAMI 22 (2000).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.phases.chain import Ints
 from jpo.plugins.phases.traces import Floats
 

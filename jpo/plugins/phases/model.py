@@ -7,11 +7,11 @@ and from which futures an allocation is made.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from jpo.dataclass import dataclass, field
 from jpo.plugins.phases.best_path import viterbi
 from jpo.plugins.phases.chain import Chain, Ints, forward, smooth
 from jpo.plugins.phases.features import Scaler

@@ -7,9 +7,9 @@ label samples as the method crbm-kmeans does; a scaler serves any method.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError
 from jpo.plugins.phases.features import Scaler
 from jpo.plugins.phases.methods.crbm import CENTRES, Crbm, crbm_of

@@ -7,10 +7,10 @@ a short one of the same job are alike. Clusters are joined by mean distance as l
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.phases.chain import Ints, entries
 
 POINTS = 50

@@ -7,10 +7,10 @@ under the probabilities of the next sample's phase, as quantiles of CPU and memo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError
 from jpo.plugins.phases.chain import step
 from jpo.plugins.phases.model import PhaseModel

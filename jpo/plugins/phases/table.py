@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.phases.chain import Ints, entries
 from jpo.plugins.phases.traces import CPU, MEMORY, Floats, Traces
 

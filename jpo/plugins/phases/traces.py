@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jpo.dataclass import dataclass, replace
 from jpo.errors import UsageError
 
 Floats = NDArray[np.float64]

@@ -7,10 +7,10 @@ jpo.toml has a table of the plugin: a suggestion without them does not wait for 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from jpo import plugin
-from jpo.dataclass import dataclass, replace
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.tables import OF_OTHERS
 from jpo.records import Finished, FirstRun, Forecast, Known, Note, Parameters, Queued, Run, RunEvent, Workload

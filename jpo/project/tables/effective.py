@@ -1,10 +1,10 @@
 """Settings as `jpo config show` lists them: each that has a value, as a file wrote it, and where it comes from."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from constraints.unknown import SECTIONS
-from jpo.dataclass import dataclass
 from jpo.project.load import SECRETS, LoadedSettings, without_credentials
 from jpo.project.plugins.tables import settings_model
 

@@ -6,10 +6,10 @@ What is written is read back first: every other value must mean what it meant. A
 import codecs
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jpo.dataclass import dataclass
 from jpo.errors import ConflictError, EditError, UsageError, words_of
 from jpo.files import followed, successor, whole
 from jpo.files.reading import contents

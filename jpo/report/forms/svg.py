@@ -5,10 +5,10 @@ Who does not see it has its description. Thousands of points are one path: a dot
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from jpo.dataclass import dataclass, replace
 from jpo.records import Currency
 from jpo.report.document import Marks, Plot
 from jpo.report.forms.colours import SEVERAL

@@ -6,13 +6,13 @@ names and numbers stay whole. Of a table that does not fit even so the last colu
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import zip_longest
 
 from rich.cells import cell_len
 from rich.text import Text
 
-from jpo.dataclass import dataclass, replace
 from jpo.records import Currency, Note
 from jpo.report.document import Block, Cell, Column, Document, Inline, Items, Plot, Section, Span, Table, Verbatim, shown, spans
 from jpo.report.forms.cells import harmless, interval_of, value_of

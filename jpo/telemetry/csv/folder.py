@@ -3,10 +3,10 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from jpo.dataclass import dataclass, replace
 from jpo.errors import TelemetryError
 from jpo.records import Finished, Identity, Note, Run, Skipped
 from jpo.telemetry.csv.lines import Log

@@ -7,11 +7,11 @@ recorded in the end consists of the lines read here, not of what the file's name
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
 from typing import Literal, Self
 
-from jpo.dataclass import dataclass, replace
 from jpo.errors import TelemetryError
 from jpo.records import Run
 from jpo.telemetry import contract

@@ -6,9 +6,9 @@ memory.
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from jpo.dataclass import dataclass, field
 from jpo.errors import TelemetryError, quoted
 from jpo.files.reading import number, number_or_nan
 from jpo.records import MEASURED, PARAMETERS, Identity, Quality

@@ -8,9 +8,9 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
-from jpo.dataclass import astuple, dataclass, field
 from jpo.records import Identity
 from jpo.telemetry.outcome import Own
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from jpo.dataclass import dataclass, field
 from jpo.errors import TelemetryError
 from jpo.records import Identity
 from jpo.telemetry import contract

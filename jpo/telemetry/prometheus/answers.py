@@ -8,10 +8,10 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from jpo.dataclass import dataclass
 from jpo.errors import TelemetryError
 from jpo.files.reading import number
 from jpo.http.answers import BUSY, Busy, CheckedAnswer, PassingTrouble, TooMuch

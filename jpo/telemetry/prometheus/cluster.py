@@ -8,10 +8,10 @@ What is not measured stays absent: a CPU-only cluster has no GPU utilisation, ra
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from os.path import commonprefix
 from typing import NamedTuple, TypeVar
 
-from jpo.dataclass import dataclass, field, replace
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.names import METRICS

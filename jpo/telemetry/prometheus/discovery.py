@@ -11,9 +11,9 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import pairwise
 
-from jpo.dataclass import dataclass, fields
 from jpo.records import Skipped
 from jpo.telemetry import contract
 from jpo.telemetry.outcome import MeasuredRun

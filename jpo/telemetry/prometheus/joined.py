@@ -7,8 +7,8 @@ that run; its single samples (time_series.py), taken during the run, still do. O
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from jpo.dataclass import dataclass, field
 from jpo.records import RunStatus
 from jpo.telemetry.prometheus import cluster
 from jpo.telemetry.prometheus.cluster import Pod, PodUsage

@@ -8,9 +8,9 @@ in jpo.toml give a role one name instead. Names are checked here, because they g
 import difflib
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Self
 
-from jpo.dataclass import dataclass, field
 from jpo.errors import UsageError, quoted
 from jpo.records import COUNTS, PARAMETERS, Quality
 from jpo.telemetry import contract

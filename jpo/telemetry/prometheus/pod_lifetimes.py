@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from jpo.dataclass import dataclass, field
 from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.cluster import Labelling, Pod, pod_of

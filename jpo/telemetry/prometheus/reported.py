@@ -6,8 +6,8 @@ A run that was restarted, in the same pod or in another, may have reported value
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from jpo.dataclass import dataclass, field
 from jpo.errors import TelemetryError
 from jpo.files.reading import number
 from jpo.http.answers import TooMuch

@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from jpo.dataclass import dataclass, field, replace
 from jpo.errors import TelemetryError
 from jpo.http.answers import TooMuch
 from jpo.http.endpoint import Endpoint

@@ -6,9 +6,9 @@ Queries use the site's names; the labels of their answers come back under JPO's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from jpo.dataclass import dataclass, replace
 from jpo.errors import TelemetryError
 from jpo.http.answers import TooMuch
 from jpo.records import Identity

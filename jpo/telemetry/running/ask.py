@@ -7,8 +7,8 @@ of the server is asked, not ours: where ours is ahead, everything would seem sil
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
-from jpo.dataclass import dataclass, field
 from jpo.http.endpoint import Endpoint
 from jpo.records import KUBERNETES, Identity, Running
 from jpo.telemetry import contract

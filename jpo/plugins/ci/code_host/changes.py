@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from jpo.dataclass import dataclass
 from jpo.errors import CodeHostError
 
 

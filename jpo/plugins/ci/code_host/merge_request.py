@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from jpo.dataclass import dataclass, field
 from jpo.errors import CodeHostError, UsageError
 from jpo.files.reading import contents, json_object, soon_read
 from jpo.inventory.caller import author_of

@@ -7,9 +7,9 @@ own notes, which two pipelines at once may leave, the oldest is the one, and the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from jpo.dataclass import dataclass
 from jpo.errors import CodeHostError
 from jpo.plugins.ci.code_host.calls import Calls, InDoubtError
 from jpo.plugins.ci.code_host.merge_request import MergeRequest

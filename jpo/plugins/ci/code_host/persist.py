@@ -8,10 +8,10 @@ request was closed are not proposed again. Nothing is remembered elsewhere, so a
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Literal
 
-from jpo.dataclass import dataclass, replace
 from jpo.errors import CodeHostError, ConflictError
 from jpo.plugins.ci.code_host.calls import Calls, InDoubtError
 from jpo.plugins.ci.code_host.changes import Blob, BranchStart, CodeHost, LostRaceError, ProposedChange, PullRequest, digest_of

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from jpo.dataclass import dataclass
 from jpo.errors import CodeHostError, UsageError
 from jpo.inventory.caller import author_of
 from jpo.plugins.ci.code_host.merge_request import NO_TOKEN, NUMBER, REPOSITORY, HostAccess, Purpose, access_of, unusable

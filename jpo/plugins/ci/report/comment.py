@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from jpo.dataclass import dataclass
 from jpo.history.canonical import canonical
 from jpo.records import RISK, Suggestion, TrackRecord, texts_of, uncoded
 from jpo.report import headline, suggestion

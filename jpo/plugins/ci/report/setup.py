@@ -6,10 +6,10 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from jpo.dataclass import dataclass
 from jpo.records import Identity, Parameter
 from jpo.report.check import recognised
 from jpo.report.doctor import COLUMNS, Line, published, rows

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from jpo.config import PARTS, Undecided
-from jpo.dataclass import dataclass, replace
 from jpo.errors import UsageError
 from jpo.files.links import project_of
 from jpo.files.reading import beginning, toml

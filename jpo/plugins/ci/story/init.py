@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from jpo.dataclass import dataclass, replace
 from jpo.files.links import project_of
 from jpo.plugins.ci.report.setup import SetUp, SetUpFile
 from jpo.plugins.ci.start.left_open import Chosen, decided, reports_itself

@@ -6,11 +6,11 @@ A classic agent decides by a rule; a learning one by what it saw, and gets bette
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.environment.episode import Episode, EpisodeOptions
 
 Seen = NDArray[np.float32]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.agents.base import ClassicAgent, LearningAgent
 from jpo.plugins.cluster.agents.sequences import Sequence as JobSequence
 from jpo.plugins.cluster.agents.training import follow, live

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from jpo.dataclass import dataclass, replace
 from jpo.plugins.cluster.platform.platform import Platform
 from jpo.plugins.cluster.workload.demand import DemandTable
 from jpo.plugins.cluster.workload.jobs import JobTable

@@ -12,13 +12,13 @@ Void is open only as long as something is still to happen, so that an episode al
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from dataclasses import dataclass
 from heapq import heapify, heappop
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.environment.rewards import SIGNS, EpisodeLedger
 from jpo.plugins.cluster.machine.occupancy import Holding
 from jpo.plugins.cluster.machine.placement import RESOURCES, Placement

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
-from jpo.dataclass import dataclass, field
 from jpo.plugins.cluster.machine.occupancy import Need
 from jpo.plugins.cluster.machine.simulation import Simulation
 

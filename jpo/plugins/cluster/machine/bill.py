@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.machine.occupancy import Occupancy
 from jpo.plugins.cluster.machine.simulation import Schedule
 from jpo.plugins.cluster.platform.platform import Platform, PowerShares, ProcessorType

@@ -11,11 +11,11 @@ import gc
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.machine.backlog import Alike, Backlog
 from jpo.plugins.cluster.machine.elastic import Resizing, at_least
 from jpo.plugins.cluster.machine.occupancy import Holding, Occupancy, needs

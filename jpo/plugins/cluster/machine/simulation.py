@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.machine.occupancy import NOTHING, Holding, Need, Occupancy, needs
 from jpo.plugins.cluster.platform.platform import UNLIMITED, Platform
 from jpo.plugins.cluster.workload.demand import DemandTable

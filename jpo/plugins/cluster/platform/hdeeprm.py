@@ -11,11 +11,11 @@ Source: Herrera, "HDeepRM: Deep Reinforcement Learning for Workload Management",
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from jpo.dataclass import dataclass
 from jpo.errors import quoted
 from jpo.files.reading import contents, json_object
 from jpo.plugins.cluster.environment.episode import PAIR_JOBS, PAIR_RESOURCES, PAIRS, EpisodeOptions

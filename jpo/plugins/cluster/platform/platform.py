@@ -7,9 +7,9 @@ relative to a reference on which run times of jobs count; the processors that jo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
-from jpo.dataclass import dataclass, field
 from jpo.plugins.cluster.workload.demand import SERIAL_SHARE
 
 ProcessorKind = Literal["cpu", "gpu"]

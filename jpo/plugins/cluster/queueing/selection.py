@@ -7,10 +7,10 @@ submit time, then id. Keys know what was requested, never the true run time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.workload.demand import DemandTable
 from jpo.plugins.cluster.workload.jobs import JobTable, Seconds, Whole
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.queueing.conservative import conservative
 from jpo.plugins.cluster.queueing.ranked import easy, first_come, in_order
 from jpo.plugins.cluster.queueing.selection import selection, waiting_rows

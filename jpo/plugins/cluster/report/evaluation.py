@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.grid import Evaluation
 from jpo.records import uncoded
 from jpo.report.document import Cell, Column, Document, Row, Section, Span, Table

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import isinf
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.agents.contest import SequenceScores
 from jpo.plugins.cluster.fail_condition import LARGER_IS_BETTER
 from jpo.report.document import Cell, Column, Document, Row, Span, Table

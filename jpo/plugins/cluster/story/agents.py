@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jpo.dataclass import dataclass, replace
 from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.plugins.cluster.agents.anchor import MARGINS, anchor

@@ -6,12 +6,12 @@ All commands of the lab take them alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from jpo.dataclass import dataclass, replace
 from jpo.errors import UsageError, quoted
 from jpo.plugins.cluster.grid import Scenario, Site
 from jpo.plugins.cluster.machine.discipline import never_fitting

@@ -5,10 +5,11 @@ Elasticity: with how many tasks jobs can run, and how much faster more of them a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from jpo.dataclass import dataclass
 from jpo.plugins.cluster.workload.jobs import JobTable, Seconds, Whole
 
 Amounts = NDArray[np.float64]

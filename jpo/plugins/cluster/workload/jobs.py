@@ -5,12 +5,11 @@ Times are seconds. A table says what jobs want and how long they truly run; when
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from jpo.dataclass import dataclass
 
 Seconds: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]

@@ -14,12 +14,12 @@ import math
 import re
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError, quoted
 from jpo.files.reading import number, opened
 from jpo.plugins.cluster.workload.jobs import JobTable, Seconds, sorted_jobs

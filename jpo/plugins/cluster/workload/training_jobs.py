@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from jpo.dataclass import dataclass, replace
 from jpo.errors import quoted
 from jpo.files.reading import number
 from jpo.plugins.cluster.workload.demand import DemandTable, Elasticity, Phases

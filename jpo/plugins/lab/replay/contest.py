@@ -7,10 +7,10 @@ of its arguments, so the result does not depend on where it was computed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
-from jpo.dataclass import dataclass
 from jpo.plugins.lab.replay.extras import need
 from jpo.plugins.lab.replay.metrics import Score, over_workloads, score
 from jpo.plugins.lab.replay.play import Objective, PolicyFactory, Replay, ReplayProblem, play

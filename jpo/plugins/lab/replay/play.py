@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.lab.replay.traces import Execution, Trace
 from jpo.records import Bools, Floats, Ints, Outcome
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError, quoted
 from jpo.files.reading import contents, number_or_nan, toml
 from jpo.wording import numbers

@@ -18,9 +18,9 @@ Empty cells are not known. The head is always the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 
 from jpo.cost.sla import kept_all
-from jpo.dataclass import asdict, dataclass, fields
 from jpo.history.figures import QUANTITIES, Configuration, Figures, Spread
 from jpo.records import PARAMETERS, USD, Currency, Forecast, Interval, Run, Suggestion, in_order, plain
 from jpo.report import history

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from jpo.dataclass import dataclass
 from jpo.plugins.lab.replay.contest import Contest, Result, Standing
 from jpo.plugins.lab.replay.metrics import HARM_RUNS, Estimate, Score
 from jpo.plugins.lab.replay.play import STOP_AT, expected

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from typing import Any
 from jpo.advisor.advisor import Advisor
 from jpo.agent.alternatives.named import as_shipped
 from jpo.cost import Prices, log_rate, run_cost_usd
-from jpo.dataclass import dataclass, replace
 from jpo.errors import UsageError
 from jpo.files.reading import same_file
 from jpo.plugins.lab.replay.contest import Backend, Contest, hold

@@ -11,11 +11,11 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from jpo.dataclass import asdict, dataclass, field
 from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.history import open_store

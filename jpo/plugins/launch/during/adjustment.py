@@ -4,9 +4,8 @@ The account of a run is kept beside it, so that several who watch it decide once
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
-
-from jpo.dataclass import asdict, dataclass, replace
 
 COOLDOWN_SECONDS = 300.0
 """Between two decisions that are carried out on one run: what the first one does must show before the next."""

@@ -18,12 +18,12 @@ priors are of the curves of two families (benchmarks/curves: digits, teacher); t
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import pstdev
 
 import numpy as np
 
 from jpo.cost.thresholds import within
-from jpo.dataclass import dataclass
 from jpo.forecast.curves.curve import Curve
 from jpo.records import Floats, Interval
 

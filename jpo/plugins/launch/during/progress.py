@@ -1,6 +1,7 @@
 """A run so far, and the run to beat: all that decisions during a run see."""
 
-from jpo.dataclass import dataclass
+from dataclasses import dataclass
+
 from jpo.forecast.curves.curve import Curve
 from jpo.records import Interval
 

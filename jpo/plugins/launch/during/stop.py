@@ -20,12 +20,12 @@ the agent's own objective, with the forecast of the learning curve as belief.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
 from jpo.agent.preference import LOSS_TOLERANCE, scalarise
-from jpo.dataclass import dataclass, replace
 from jpo.forecast.curves.curve import Curve
 from jpo.plugins.launch.during.adjustment import NOTHING, Saving
 from jpo.plugins.launch.during.final_error import FinalError, final_error, student_below

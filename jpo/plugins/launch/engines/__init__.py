@@ -8,10 +8,10 @@ writes files or starts programs. Or a package of its own names it under GROUP: f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jpo.dataclass import dataclass
 from jpo.plugin import from_package, load
 
 if TYPE_CHECKING:

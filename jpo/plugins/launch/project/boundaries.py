@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from math import exp, isfinite, log, sqrt
 from pathlib import Path
 from statistics import fmean
 
-from jpo.dataclass import dataclass
 from jpo.errors import TelemetryError
 from jpo.forecast.before_after import t_quantile
 from jpo.history.figures import seconds_by_values

@@ -4,12 +4,12 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 
 from constraints.names import WELL_KNOWN
-from jpo.dataclass import dataclass, field
 from jpo.errors import UsageError
 from jpo.files.reading import beginning, same_file
 from jpo.plugins.launch.engines import described

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
-from jpo.dataclass import dataclass, field, replace
 from jpo.errors import LaunchError, TelemetryError
 from jpo.files.reading import number_or_nan
 from jpo.history import Store

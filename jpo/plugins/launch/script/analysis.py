@@ -7,9 +7,9 @@ cannot be seen (names that are computed, libraries that read files by themselves
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError
 from jpo.files.reading import contents
 from jpo.plugins.launch.script.bindings import field_options, field_variables, hands_on_settings, name_of, own_values, text_of

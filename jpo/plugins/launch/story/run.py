@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jpo.cost import run_cost_usd
-from jpo.dataclass import dataclass, replace
 from jpo.errors import LaunchError
 from jpo.files import whole
 from jpo.plugins.launch.engines.aws.settings import AwsTable, in_region

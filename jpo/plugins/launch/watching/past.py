@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from statistics import fmean, median
@@ -12,7 +13,6 @@ import numpy as np
 
 from jpo.agent.preference import scalarise
 from jpo.cost import Prices, run_cost_usd
-from jpo.dataclass import dataclass, replace
 from jpo.errors import TelemetryError
 from jpo.forecast.curves.curve import Curve, curve_of
 from jpo.forecast.evidence.work import ALIKE

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from jpo.dataclass import dataclass, field
 from jpo.http.endpoint import Endpoint
 from jpo.records import QUALITIES, VAL_ACCURACY, Identity, Quality
 from jpo.telemetry import contract

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from jpo.dataclass import dataclass, field
 from jpo.forecast.curves.curve import EpochProgress, epoch_progress
 from jpo.plugins.launch.during.divergence import has_diverged
 from jpo.plugins.launch.job import JobState

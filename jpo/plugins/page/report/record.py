@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from jpo.cost.sla import Compliance
-from jpo.dataclass import dataclass, field
 from jpo.history import AuditRecord, Verification
 from jpo.history.figures import Spread
 from jpo.optimizer.before_and_after import Spent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,6 @@ import click
 
 from jpo.cli.options import FILE, F, colour_option, gathered, options, seed_option, verbose_option
 from jpo.cli.output import READABLE, Output, coloured
-from jpo.dataclass import dataclass
 
 if TYPE_CHECKING:
     from jpo.plugins.phases.fit import FitOptions, Method

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from jpo.dataclass import dataclass, field
 from jpo.errors import UsageError, quoted
 from jpo.plugins.phases.files import units
 from jpo.plugins.phases.files.rows import malformed

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from jpo.dataclass import dataclass, replace
 from jpo.errors import UsageError, quoted
 from jpo.plugins.phases.files import units
 from jpo.plugins.phases.files.cells import PERCENT, CellValue, in_base

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from jpo.dataclass import dataclass, replace
 from jpo.errors import UsageError, quoted
 from jpo.plugins.phases.files import units
 from jpo.plugins.phases.files.columns import EXECUTION, TIME, TraceColumns

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from jpo.dataclass import dataclass
 from jpo.plugins.phases.traces import Floats
 
 LABEL = re.compile(r'"?(?P<name>[A-Za-z_][A-Za-z0-9_.]*+)"? ?[=:] ?(?:"(?P<quoted>(?:[^"\\]|\\.)*+)"|(?P<plain>[^",;{}=]*+))')

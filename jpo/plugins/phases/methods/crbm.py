@@ -11,10 +11,10 @@ Sources: Taylor, Hinton and Roweis, "Modeling Human Motion Using Binary Latent V
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.phases.chain import Ints
 from jpo.plugins.phases.extra import need
 from jpo.plugins.phases.traces import Floats

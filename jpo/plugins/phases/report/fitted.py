@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 
-from jpo.dataclass import asdict, dataclass
 from jpo.plugins.phases.forecast import PhaseForecast
 from jpo.plugins.phases.table import QUANTITIES, PhaseFigures, in_units
 from jpo.records import uncoded

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
-from jpo.dataclass import asdict, dataclass
 from jpo.plugins.phases.requests.rightsize import Sizes
 from jpo.report.document import Cell, Column, Document, Row, Section, Span, Table, Verbatim
 from jpo.wording.numbers import counted

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 
-from jpo.dataclass import asdict, dataclass
 from jpo.plugins.phases.report.fitted import moment
 from jpo.plugins.phases.requests.evaluate import Share, Standings
 from jpo.records import uncoded

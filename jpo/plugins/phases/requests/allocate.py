@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from jpo.dataclass import dataclass, replace
 from jpo.errors import UsageError
 from jpo.plugins.phases.model import HORIZON_SECONDS, PhaseModel
 from jpo.plugins.phases.requests.caution import LADDER, MISSES, Pair, Step, StepTrial, step_at

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 
-from jpo.dataclass import dataclass, replace
 from jpo.plugins.phases.traces import Floats
 
 Pair = tuple[int, int]

@@ -9,11 +9,11 @@ they were.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jpo.dataclass import dataclass, fields
 from jpo.plugins.phases.chain import Ints
 from jpo.plugins.phases.traces import Floats, Traces
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jpo.dataclass import dataclass, replace
 from jpo.plugins.phases.model import PhaseModel
 from jpo.plugins.phases.requests.allocate import RESIZES_PER_HOUR, Allocation, allocate
 from jpo.plugins.phases.requests.demand import RESOURCES

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.errors import UsageError
 from jpo.plugins.phases.chain import Ints
 from jpo.plugins.phases.table import GIB

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.dataclass import dataclass
 from jpo.plugins.phases.chain import step
 from jpo.plugins.phases.model import HORIZON_SECONDS, STRANGE, WINDOW, PhaseModel
 from jpo.plugins.phases.requests.demand import MOST_POSITIONS, RESOURCES, Futures, Likely, Past, Positions

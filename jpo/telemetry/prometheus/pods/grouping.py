@@ -6,10 +6,10 @@ of its own. A job of one name that is made anew every night is a run each time: 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from jpo.dataclass import dataclass
 from jpo.records import RunStatus
 from jpo.telemetry.outcome import BYTES_PER_GIB
 from jpo.telemetry.prometheus.pods.kube_state import PodLife

@@ -5,8 +5,8 @@ Every number is the highest or last of its series: kube-state-metrics restarts, 
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from jpo.dataclass import dataclass, field
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.cluster import Labelling, Pod, pod_of

@@ -5,8 +5,8 @@ A pod that reports jpo_run_info is that run's. What nothing measures here, losse
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from jpo.dataclass import dataclass, replace
 from jpo.records import RunStatus, Skipped
 from jpo.telemetry import contract
 from jpo.telemetry.outcome import CONTRADICTORY, UNTOLD, MeasuredRun, MeasuredValues

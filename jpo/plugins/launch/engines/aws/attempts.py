@@ -8,9 +8,9 @@ The token of an attempt has the number of its line: one that was refused is a ne
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.errors import LaunchError
 from jpo.files import whole
 from jpo.files.reading import contents

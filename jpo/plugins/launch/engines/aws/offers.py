@@ -4,10 +4,10 @@ run in a region, by market. Prices come in by value."""
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from jpo.cost import Instance
-from jpo.dataclass import dataclass
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.aws.answers import answer
 from jpo.plugins.launch.job import Needs

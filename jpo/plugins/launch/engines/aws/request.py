@@ -11,10 +11,10 @@ import json
 import math
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from jpo.dataclass import dataclass
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.aws.attempts import Tried
 from jpo.plugins.launch.engines.aws.offers import Attempt

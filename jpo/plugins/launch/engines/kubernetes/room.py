@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from jpo.dataclass import dataclass
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, condition, items, table, text, whole_number
 from jpo.plugins.launch.engines.kubernetes.quantities import GIB, amount
 from jpo.plugins.launch.engines.kubernetes.session import UNREADABLE, Session

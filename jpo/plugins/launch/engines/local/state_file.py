@@ -11,10 +11,10 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
-from jpo.dataclass import asdict, dataclass
 from jpo.errors import LaunchError
 from jpo.records import RunStatus
 

@@ -18,9 +18,9 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from jpo.dataclass import asdict, dataclass, field, replace
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.local.leases import give_back
 from jpo.plugins.launch.engines.local.output import RunOutput

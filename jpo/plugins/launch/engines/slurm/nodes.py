@@ -4,8 +4,8 @@ and a QOS, by sacctmgr: SLURM lets a job wait for ever that asks for more."""
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from jpo.dataclass import dataclass, replace
 from jpo.plugins.launch.engines.slurm.programs import pairs
 from jpo.plugins.launch.engines.slurm.request import MIB_PER_GIB, cpus_per_node, gpus_per_node, memory_mib_per_node
 from jpo.plugins.launch.job import Needs, Room

@@ -5,8 +5,8 @@ Their options and the text forms used here are those of SLURM 17.11 and later; t
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from jpo.dataclass import dataclass
 from jpo.errors import LaunchError
 from jpo.timeouts import NoAnswerInTime, answer_of
 from jpo.wording.printable import one_line

@@ -17,9 +17,9 @@ What stands in the last four comes from a node and is read with doubt.
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.errors import LaunchError
 from jpo.files import whole
 from jpo.files.reading import Refusal, contents

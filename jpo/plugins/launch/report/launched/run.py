@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from jpo.dataclass import dataclass, field
 from jpo.errors import LaunchError
 from jpo.plugins.launch.ledger import Entry
 from jpo.records import USD, Currency, Note, Run, plain_values, uncoded

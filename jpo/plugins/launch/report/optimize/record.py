@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jpo.dataclass import dataclass
 from jpo.records import USD, Currency, Identity, Run
 from jpo.records.notes import Note
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from jpo.dataclass import dataclass
+from dataclasses import dataclass
+
 from jpo.records import Identity, uncoded
 from jpo.report.document import Column, Document, Table
 

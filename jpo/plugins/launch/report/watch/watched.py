@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
-from jpo.dataclass import asdict, dataclass
 from jpo.plugins.launch.during.adjustment import Adjustment, Saving
 from jpo.plugins.launch.during.adjustment import as_json as adjustment_as_json
 from jpo.plugins.launch.job import JobState

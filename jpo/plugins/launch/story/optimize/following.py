@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.errors import LaunchError
 from jpo.plugins.launch.during.adjustment import NOTHING, Adjustment
 from jpo.plugins.launch.excerpt import last_words

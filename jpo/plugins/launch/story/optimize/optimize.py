@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.dataclass import dataclass
 from jpo.errors import JpoError, UsageError
 from jpo.plugins.launch.ledger import read
 from jpo.plugins.launch.report.optimize.record import OptimizedJob

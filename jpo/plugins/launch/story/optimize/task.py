@@ -7,9 +7,9 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from jpo.dataclass import dataclass, field
 from jpo.errors import UsageError
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry

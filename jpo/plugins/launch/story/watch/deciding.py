@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from jpo.cost import Prices, usd_per_hour
-from jpo.dataclass import dataclass, field, replace
 from jpo.errors import LaunchError
 from jpo.plugins.launch.during.adjustment import Adjustment, ReleasedShare, is_new, must_wait, settled
 from jpo.plugins.launch.during.progress import ResourceUse

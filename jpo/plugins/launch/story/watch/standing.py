@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 from jpo.cost import Prices, check_sla, usd_per_hour
 from jpo.cost.comparison import usd_of
-from jpo.dataclass import dataclass
 from jpo.forecast.curves.curve import curve_of
 from jpo.plugins.launch.during import stop
 from jpo.plugins.launch.during.adjustment import Adjustment

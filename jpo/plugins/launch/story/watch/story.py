@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from jpo.agent.horizon import horizon
-from jpo.dataclass import dataclass, field, replace
 from jpo.errors import JpoError, LaunchError, TelemetryError, UsageError
 from jpo.plugins.launch.during.adjustment import Adjustment
 from jpo.plugins.launch.during.release import releases
