@@ -46,7 +46,7 @@ write it; then the agent learns (commands/learn.py). The map, layer by layer; im
     errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means;
                      `git grep CODE jpo` finds its text, or the constant to look for next (doctor has texts of its own, and of a
                      choice report/headline.py's claim is shown); numbers and phrases come from wording/
-    version.py  runlog.py (what a training script imports: standard library only)
+    version.py  runlog.py (what a training script imports: standard library only)  dataclass.py (how records are declared)
 
 What is often added, and whose docstring lists the places (tests/golden/renew.py writes the golden files anew):
 

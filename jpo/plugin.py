@@ -6,8 +6,6 @@ command, for `--help`, `jpo doctor` and `jpo config`, and where jpo.toml has a [
 Engines of `jpo run --on NAME` and formats of `jpo import --format NAME` have entry point groups of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial

@@ -4,8 +4,6 @@ Both are waited for so long, and then ended with all that they have started: a l
 AWS, that hangs would outlive the command. Programs get no input and no terminal. Not for runs, which have a supervisor.
 """
 
-from __future__ import annotations
-
 import os
 import selectors
 import signal

@@ -1,7 +1,5 @@
 """A whole search in one call: ask, run, tell, until the runs are over; then the best by all of them together."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping

@@ -125,7 +125,7 @@ def residual_forecast(residuals: Residuals, candidates: Candidates) -> ResidualF
     every = np.ones(len(timed), dtype=np.bool_)
     chance = np.sqrt(residuals.p_fail * (1 - residuals.p_fail) + _CHANCE)
     excess, _ = _surface(residuals, every, residuals.failed - residuals.p_fail, chance, points)
-    return ResidualForecast(shift, shift_sd, excess, len(np.unique(residuals.job)))
+    return ResidualForecast(shift, shift_sd, excess, len({*residuals.job.tolist()}))
 
 
 def bent(draws: Draws, forecast: ResidualForecast, seed: int) -> Draws:

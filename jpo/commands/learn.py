@@ -3,8 +3,6 @@
 A little of it follows each `jpo suggest`, once the answer is there.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec

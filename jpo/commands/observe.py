@@ -1,7 +1,5 @@
 """`jpo observe`: the outcomes of finished runs go on record. Observing a run twice changes nothing."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

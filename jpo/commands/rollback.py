@@ -3,8 +3,6 @@
 To undo one suggestion is to undo all after it, which were built on its values. The id of a rollback brings back what it undid.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -4,8 +4,6 @@ Audit before write: the suggestion is on record before config.ini changes, so an
 Killed at any instant, config.ini is the old file or the new one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 

@@ -5,8 +5,6 @@ where it comes from. `${section:option}` (ExtendedInterpolation) is refused: by 
 whoever needs a number there reads the file in a way that cannot be seen from it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

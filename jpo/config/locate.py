@@ -4,8 +4,6 @@ Python's configparser itself determines the lines, so that there is no second gr
 reads. configupdater is not used here: its time grows with the square of a section's options (16,000 take 3 s).
 """
 
-from __future__ import annotations
-
 import configparser
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

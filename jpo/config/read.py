@@ -4,8 +4,6 @@ The caller provides the names of options and the function from text to number: t
 options could be meant, the user says which.
 """
 
-from __future__ import annotations
-
 import datetime
 import difflib
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 Lines end where Python's text files end them (LF, CRLF, CR): not at form feeds or U+2028, where str.splitlines would cut.
 """
 
-from __future__ import annotations
-
 import codecs
 import difflib
 import io

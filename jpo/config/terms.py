@@ -1,7 +1,5 @@
 """Terms of a config.ini: whether it says the global batch and all GPUs, or the batch per device and the GPUs of a node."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Credentials and endpoints are those of AWS' own tools, and never part of a message. Needs `pip install "jpo[aws]"`. It only reads.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

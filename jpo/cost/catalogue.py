@@ -6,8 +6,6 @@
 refuses the whole file: a mistyped price must not become a missing price.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -3,8 +3,6 @@
 Durations come from runs or forecasts, prices from the user. What is unknown stays None.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

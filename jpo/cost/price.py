@@ -4,8 +4,6 @@ Prices are those of single resources, or of a cloud's instances (catalogue.py); 
 measured. What has no price is unknown (None), never 0; a price that is stated as 0 counts.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

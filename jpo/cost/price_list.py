@@ -1,7 +1,5 @@
 """Price list: the prices in force and where they come from, an hour of today's configuration, instances that could be rented."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date

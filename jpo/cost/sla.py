@@ -11,8 +11,6 @@ MORE_IS_BETTER in commands/compare.py. What contradicts [parameters] is refused 
 unknown value neither meets nor breaks a target.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

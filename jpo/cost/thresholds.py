@@ -3,8 +3,6 @@
 A threshold is a prediction bound for the next run, rounded outwards to a number as people write it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

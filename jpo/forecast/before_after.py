@@ -3,8 +3,6 @@
 Two groups of runs go in, one line of a table comes out. The caller says which runs are "before" and "after".
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Measurements of a workload's runs, averaged per candidate: the data of the likelihood."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The intervals are wide: they answer "minutes or days?". Every number comes from measured runs or from descriptors.csv.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ The physics of the simulator knows ratios only: it cannot know that this kind of
 and licence); the jobs of a user's own history take precedence.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

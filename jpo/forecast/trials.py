@@ -4,8 +4,6 @@ How step time scales with batch size, GPUs, CPUs and layers is an argument: scal
 particle. The trials say which laws fit, and how fast everything is. Errors grow with the amount of work beyond the trials.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Which it is, each kind of server has its own function to say (session.Service).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

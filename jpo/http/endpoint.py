@@ -3,8 +3,6 @@
 The caller resolves token files and environment variables; only their values arrive here, and no text of an endpoint shows them.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from base64 import b64encode

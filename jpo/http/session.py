@@ -5,8 +5,6 @@ only where they help; long queries in the request body; a limit on size; warning
 Proxies and netrc of the environment are not used: only what the endpoint says counts.
 """
 
-from __future__ import annotations
-
 import io
 import ssl
 import time

@@ -3,8 +3,6 @@
 What it does not report of a card ("[N/A]" on MIG and old cards, "[Insufficient Permissions]") is None.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import shutil

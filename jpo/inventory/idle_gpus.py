@@ -3,8 +3,6 @@
 What was not measured is never taken for zero: no diagnosis without a utilisation, no cause without measurements that support it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Machine on which JPO runs: all that one process could use of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Simulator, forecast and agent meet here and do not know each other: draws = what
 fit the runs; decision = the agent's choice under that belief.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -6,8 +6,6 @@ values in between is neither, nor is a start that failed for no fault of its val
 `jpo history`, `jpo report` and `jpo sla` all tell their story from these.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Expectations of configurations, by what there is to rest on: finished runs, small trials, similar workloads, arithmetic."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Prediction: what is expected of configurations, what that rests on, and the answer to a what-if question."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

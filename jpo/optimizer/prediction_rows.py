@@ -1,7 +1,5 @@
 """Rows of a prediction: configurations with what is expected of them, the word of the limits and of [sla], and what to know."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Prior of a workload and the belief after its runs: simulated jobs, and surfaces like those of other jobs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

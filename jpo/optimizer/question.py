@@ -1,7 +1,5 @@
 """Question to `jpo predict`: configurations that a job could have; whether the limits allow them is said of each row."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

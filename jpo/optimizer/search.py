@@ -97,7 +97,7 @@ def places(candidates: Candidates) -> tuple[Floats, Ints]:
     for knob, (name, column) in enumerate(zip(candidates.names, candidates.values.T, strict=True)):
         each = [scaled(column)]
         if name in candidates.words:
-            each = [(column == value) / math.sqrt(2) for value in np.unique(column)]
+            each = [(column == value) / math.sqrt(2) for value in sorted({*column.tolist()})]
         columns += each
         knobs += [knob] * len(each)
     return np.stack(columns, axis=1), np.array(knobs)

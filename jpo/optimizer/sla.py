@@ -4,8 +4,6 @@ none does.
 What is not known breaks no target. It chooses nothing: of the candidates that are left, `advise` does.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 The proposal has been formatted and checked already, and nothing is written here.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Question of a deadline or a budget: how the rows of a prediction fare against it, and the answer in words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

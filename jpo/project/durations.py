@@ -1,7 +1,5 @@
 """Durations as jpo.toml and the command line may write them, and settings that may be one."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Literal
 

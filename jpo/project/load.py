@@ -4,8 +4,6 @@ Each value keeps its origin, so that an error and `jpo config show` can name the
 files, never from jpo.toml or the command line, and no message repeats a value that could be one.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import constraints
-from constraints import Facts, Limits, workload_checker
+from constraints import Facts, Limits
 from jpo import config
 from jpo.cost import usd_per_hour
 from jpo.errors import UsageError
@@ -46,6 +46,8 @@ def checked(job: Project, edits: tuple[Edit, ...], facts: Facts, *, limits: Limi
     guard = guarded(job, executed, facts, limits=limits)
     check = job.settings.values.check
     if guard.approved and content != workload.on_disk and check.command:
+        from constraints import workload_checker
+
         try:
             objection = workload_checker.run_checker(check.command, content, workload.path.name, check.timeout)
         except ValueError as error:

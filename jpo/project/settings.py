@@ -8,12 +8,10 @@ optimizer/problem.py reads (learn_budget, start_from and explore_branches: where
 plugins/launch/project/boldness.py sets those of `jpo optimize`; advisor/advisor.py does where the library has them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
 
@@ -79,7 +77,7 @@ class PreferenceTable(SettingsTable):
     usd_per_saved_hour: Limit | None = None
 
     @model_validator(mode="after")
-    def valid(self) -> PreferenceTable:
+    def valid(self) -> Self:
         self.record()
         return self
 
@@ -110,7 +108,7 @@ class AuthTable(SettingsTable):
         return given
 
     @model_validator(mode="after")
-    def complete(self) -> AuthTable:
+    def complete(self) -> Self:
         if self.type == "bearer" and not (self.token or self.token_file):
             raise ValueError("bearer needs token_file, or JPO_PROMETHEUS__AUTH__TOKEN in the environment")
         if self.type == "basic" and not (self.username and (self.password or self.password_file)):
@@ -148,7 +146,7 @@ class PrometheusTable(SettingsTable):
     container: str | None = None
 
     @model_validator(mode="after")
-    def unambiguous(self) -> PrometheusTable:
+    def unambiguous(self) -> Self:
         if self.insecure and self.ca_file:
             raise ValueError("insecure trusts any server, ca_file only its own; keep one of them")
         return self
@@ -221,7 +219,7 @@ class CheckTable(SettingsTable):
     timeout: Annotated[Duration, Field(gt=0)] = 60.0
 
     @model_validator(mode="after")
-    def sees_the_file(self) -> CheckTable:
+    def sees_the_file(self) -> Self:
         if self.command and not any("{config}" in word for word in self.command):
             raise ValueError('the command never sees the file; write e.g. ["workload_checker", "{config}"]')
         return self

@@ -6,8 +6,6 @@ guessed: the run counts as one of the same job under other conditions does (othe
 and not by its level. Of a quality of the model nothing more can be said than that it is missing.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

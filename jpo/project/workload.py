@@ -1,7 +1,5 @@
 """The workload of config.ini and the limits of its guard, both as jpo.toml names them."""
 
-from __future__ import annotations
-
 import difflib
 import os
 from dataclasses import dataclass, replace
@@ -14,7 +12,6 @@ from constraints.own import own_limit, read_value
 from jpo import config
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import UsageError
-from jpo.inventory.machine import machine_here
 from jpo.project.load import LoadedSettings
 from jpo.project.tables.parameters import is_own
 from jpo.records import TOTAL_OF, WHOLE, Identity, Note, Parameters, Word, Workload
@@ -114,6 +111,8 @@ def limits_of(settings: LoadedSettings) -> Limits:
         raise UsageError(settings.place, str(error), code="JPO-E302") from error
     quota = limits.quota.within(settings.room, "its engine")
     if keeps_to_this_machine(settings):
+        from jpo.inventory.machine import machine_here  # with what starts programs; few jobs train where JPO runs
+
         quota = quota.within(machine_here(os.environ).most)
     limits = replace(limits, quota=quota)
     return in_one_step(limits) if settings.fallback is not None else limits

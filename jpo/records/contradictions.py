@@ -1,7 +1,5 @@
 """Contradictions: runs that report other values than they were given, and what a job can be given then."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from jpo.records.workloads import as_given

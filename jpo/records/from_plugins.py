@@ -1,7 +1,5 @@
 """What plugins tell the core, besides runs: what a first run takes, how long one would wait, and what else happened to runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Knowledge of a workload: all that a decision starts from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

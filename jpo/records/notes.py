@@ -1,7 +1,5 @@
 """Notes: sentences for people, each with what programs go by. Reasons, warnings, refusals and notices are notes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Ranges of a parameter, and the values in them that are offered."""
 
-from __future__ import annotations
-
 import math
 import sys
 from dataclasses import dataclass

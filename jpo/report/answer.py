@@ -1,7 +1,5 @@
 """The answer of a command that suggests, for whoever shows it: suggestion.py in short, explanation.py in full."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Records are rendered one by one: a log of any length needs little memory.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A config.ini as JPO understands it: its workload, its parameters, and remarks on how they go together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Findings of `jpo doctor`, topic by topic: what each line is about, what was found, and below it what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby

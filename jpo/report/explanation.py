@@ -3,8 +3,6 @@
 What an older suggestion does not hold has no section.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 

@@ -3,8 +3,6 @@
 The record has names, codes and numbers; conditions are those of the tables in the code, and of HOLDS, where the code has none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, astuple, dataclass, replace
 from itertools import groupby

@@ -13,7 +13,6 @@ from jpo.records import AS_THE_RULE, BETTER_QUALITY, OBJECTIVE, RAN_BEFORE, UNTR
 from jpo.report import headline as headlines
 from jpo.report.answer import Report
 from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Span, Table, Verbatim, estimate
-from jpo.report.suggestion_schema import SuggestionDocument
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
@@ -184,9 +183,13 @@ def as_json(report: Report) -> dict[str, object]:
         "diff": report.diff,
         "instance": dict(zip(("now", "next"), report.instances, strict=True)) if any(report.instances) else None,
     }
+    from jpo.report.suggestion_schema import SuggestionDocument  # 9 ms with its models, and people read no JSON
+
     known = {n: made[n] for n in SuggestionDocument.model_fields if n in made and (made[n] or n not in LEFT_OUT)}
     return SuggestionDocument.model_validate(known).model_dump(exclude_unset=True)
 
 
 def schema() -> dict[str, Any]:
+    from jpo.report.suggestion_schema import SuggestionDocument
+
     return SuggestionDocument.model_json_schema()

@@ -1,7 +1,5 @@
 """Schema of a suggestion as pipelines read it. The names of these classes are published, as its definitions."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict

@@ -3,8 +3,6 @@
 The coordinates are doublings relative to the current configuration: a parameter without a column is a row of zeros.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 By these streams, job 17 of a seed is the same on all candidate sets.
 """
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Noisy runs of simulated jobs, as an agent sees them while it is trained."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

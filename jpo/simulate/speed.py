@@ -4,8 +4,6 @@ The unit of time is the fixed cost of one step (launching kernels, the optimizer
 Heterogeneous hardware is not modelled.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

@@ -4,8 +4,6 @@ One table for all reports, so that a quantity has one name. The keys are the nam
 wording/numbers.py writes the values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal

@@ -193,7 +193,7 @@ class Exploration:
                 more |= column > column[tried].max(initial=column[self.now]) * (1 + 1e-9)
         at = [i for i, name in enumerate(candidates.names) if name in ("batch_size", "learning_rate")]
         learning = candidates.values[:, at]
-        if len(np.unique(learning[tried], axis=0)) > 1:
+        if (learning[tried] != learning[tried][:1]).any():
             return np.asarray(more & (self.expected_log > -WORSE))
         other = (learning != learning[self.now]).any(axis=1)
         cheaper = self.open_rows & self.trials & ~more & other & self.worth_trying & ~self.too_risky

@@ -114,7 +114,7 @@ def promise_of(
     loss = np.asarray(weights @ logs)
     measured = (belief.runs if belief.loss_runs is None else belief.loss_runs) > 0
     measured[now] = True
-    tried = len(np.unique(models_of(candidates)[measured]))
+    tried = len({*models_of(candidates)[measured].tolist()})
     kept = well * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)
     p_kept = np.where(candidates.admissible, kept, 0.0)
     time, cost = weights @ belief.log_time, weights @ belief.log_cost

@@ -206,6 +206,6 @@ def _small_steps(candidates: Candidates, belief: Belief) -> Bools:
     """Rows within a STEP of one that ended well in everything but hardware, shape (K,)."""
     at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
     places, where = np.unique(np.log2(np.maximum(candidates.values[:, at], 1e-9)), axis=0, return_inverse=True)
-    well = np.unique(where.reshape(-1)[belief.runs > 0])
+    well = np.flatnonzero(np.bincount(where.reshape(-1)[belief.runs > 0]))
     apart = np.abs(places[:, None, :] - places[None, well, :]).max(axis=2, initial=0.0)  # (G, W)
     return np.asarray((apart <= math.log2(STEP) + 1e-6).any(axis=1)[where.reshape(-1)])

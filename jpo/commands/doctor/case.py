@@ -1,7 +1,5 @@
 """Subjects of the checks: settings, workload, machine and server, each read once, when a check first asks for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

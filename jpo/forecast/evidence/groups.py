@@ -3,8 +3,6 @@
 A measured quantity adjusts the particles at the groups, and gives each candidate those of its group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 

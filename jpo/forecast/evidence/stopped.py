@@ -3,8 +3,6 @@
 As a bound alone, a trial that was stopped early says next to nothing, and the next one is made beside it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

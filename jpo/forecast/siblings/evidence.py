@@ -1,7 +1,5 @@
 """Evidence of siblings: what the same job measured on other hardware, per candidate and up to an unknown level each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 

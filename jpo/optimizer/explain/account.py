@@ -1,7 +1,5 @@
 """Account of one advice: alternatives, what the agent saw, what held it back, what would have changed the answer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Scene of a decision: what the decider knew, and the questions that can be asked of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import constraints

@@ -1,7 +1,5 @@
 """Choices of the agent from what is on record: what it would suggest now, and where it would go under other preferences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

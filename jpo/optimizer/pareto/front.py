@@ -3,8 +3,6 @@
 The record that text, JSON and picture are made of, and the words which they share.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

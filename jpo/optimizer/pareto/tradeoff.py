@@ -3,8 +3,6 @@
 Facts and predictions stay apart: a configuration that was measured counts as measured, whatever is predicted of it.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """[imports] of jpo.toml: what `jpo import` reads by which name."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

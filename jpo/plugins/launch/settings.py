@@ -1,7 +1,5 @@
 """[launch] of jpo.toml: what starts a run, on which engine, and what each engine must be told."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model

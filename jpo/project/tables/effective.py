@@ -1,7 +1,5 @@
 """Settings as `jpo config show` lists them: each that has a value, as a file wrote it, and where it comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 """[workload]: which job this is, and its config.ini."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -39,7 +37,7 @@ class WorkloadTable(BaseModel):
         return {part: text for part, one in parts.items() if (text := self.name or one)}
 
     @model_validator(mode="after")
-    def said_once(self) -> WorkloadTable:
+    def said_once(self) -> Self:
         if self.name and (self.dataset or self.model or self.framework or self.identity.keys() - {"hardware"}):
             raise ValueError("name says which job this is; leave dataset, model, framework and identity out")
         return self

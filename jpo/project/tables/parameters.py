@@ -3,9 +3,7 @@
 What a line allows is the guard's to say (constraints/limits.py and own.py read the same table by themselves); this is its form.
 """
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -49,7 +47,7 @@ class ParameterTable(BaseModel):
     freeze: bool = False
 
     @model_validator(mode="after")
-    def ordered(self) -> ParameterTable:
+    def ordered(self) -> Self:
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError(f"min = {self.min:g} is above max = {self.max:g}")
         return self

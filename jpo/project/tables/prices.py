@@ -1,8 +1,6 @@
 """[prices] of jpo.toml: what resources cost, and in which currency amounts are shown."""
 
-from __future__ import annotations
-
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -33,7 +31,7 @@ class PricesTable(BaseModel):
     per_usd: Annotated[float, Field(gt=0, le=1e9)] | None = None
 
     @model_validator(mode="after")
-    def consistent(self) -> PricesTable:
+    def consistent(self) -> Self:
         names = ("usd_per_gpu_hour", "usd_per_gpu_hour_of", "usd_per_cpu_hour", "usd_per_gib_hour")
         single = [name for name in names if getattr(self, name) not in (None, {})]
         if self.catalogue is not None and single:

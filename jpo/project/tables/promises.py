@@ -1,10 +1,8 @@
 """[sla] and [metric]: what every run must keep, and what else a team measures of its models."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
 
@@ -96,7 +94,7 @@ class MetricTable(BaseModel):
     limit: Annotated[float, Field(allow_inf_nan=False)] | None = None
 
     @model_validator(mode="after")
-    def one_direction(self) -> MetricTable:
+    def one_direction(self) -> Self:
         """Name and direction belong together; what contradicts the direction is an error, not a guess."""
         if self.name in KNOWN_NAMES:
             raise ValueError(f"{self.name} is a name of JPO's own, with a direction of its own; rename the metric")

@@ -3,8 +3,6 @@
 What is written is read back first: every other value must mean what it meant. A file that changed meanwhile is not written over.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Who does not see it has its description. Thousands of points are one path: a dot is a line of no length with round ends.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Tables have no lines. Where room is short, prose wraps, estimates break before t
 names and numbers stay whole. Of a table that does not fit even so the last columns are left out, and named below it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +11,6 @@ from io import StringIO
 from itertools import zip_longest
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.text import Text
 
 from jpo.records import Currency, Note
@@ -36,17 +33,25 @@ NARROWEST = 40
 
 def render(document: Document, *, width: int, colour: bool, encoding: str = "utf-8") -> str:
     """The report, `width` columns wide, in characters that the encoding of its stream has."""
-    written = StringIO()
-    console = Console(file=written, width=width, force_terminal=colour, no_color=not colour, highlight=False, markup=False)
-    page = _Page(console, encoding, document.currency)
+    page = _Page(width, encoding, document.currency)
     room = max(width, NARROWEST)
     verdict = page.wrapped(Span(document.verdict, "strong"), room) if document.verdict else ()
     title = page.wrapped(_heading(document.title), room) if document.title and not document.bare else ()
     alarm = page.wrapped(Span(document.alarm, "bad"), room) if document.alarm else ()
     parts = [part for part in map(list, (alarm, title, page.blocks(document.blocks, room), verdict)) if part]
     lines = [line for part in parts for line in (Text(), *part)][1:]
-    console.print(Text("\n").join(lines), soft_wrap=True)
-    return "\n".join(line.rstrip() for line in written.getvalue().replace(GLUE, " ").split("\n"))
+    text = Text("\n").join(lines)
+    written = coloured(text, width) if colour else f"{text.plain}\n"
+    return "\n".join(line.rstrip() for line in written.replace(GLUE, " ").split("\n"))
+
+
+def coloured(text: Text, width: int) -> str:
+    from rich.console import Console  # here, and where cells wrap: without it a command starts sooner
+
+    written = StringIO()
+    console = Console(file=written, width=width, force_terminal=True, no_color=False, highlight=False, markup=False)
+    console.print(text, soft_wrap=True)
+    return written.getvalue()
 
 
 def _heading(title: Inline) -> Inline:
@@ -59,7 +64,7 @@ def _heading(title: Inline) -> Inline:
 class _Page:
     """Settings that all lines share."""
 
-    console: Console
+    columns: int
     encoding: str
     currency: Currency
 
@@ -116,7 +121,7 @@ class _Page:
         older = len(table.rows) - len(shown)
         said = (
             f"{older} older{table.all_with}" if older else "",
-            f"hidden at {self.console.width} columns: {', '.join(hidden)}" if hidden else "",
+            f"hidden at {self.columns} columns: {', '.join(hidden)}" if hidden else "",
         )
         yield from self.wrapped(Span("; ".join(filter(None, said)), "dim"), width) if any(said) else ()
 
@@ -149,7 +154,9 @@ class _Page:
             return [text[:start] + mark + text[start + len(mark) - width :]]
         if column.kind == "words" and max(map(cell_len, text.plain.split(" "))) > width:
             text.plain = text.plain.replace(GLUE, " ")
-        return text.wrap(self.console, width, overflow="fold")
+        from rich.console import Console
+
+        return text.wrap(Console(width=self.columns), width, overflow="fold")
 
 
 def laid_out(columns: Sequence[Column], texts: Sequence[Sequence[Text]], room: int) -> tuple[list[int], int]:

@@ -7,6 +7,7 @@ waiting.py     how long runs would wait before they start, by the engine -> when
 boundaries.py  after how much training a run can win no more, what it took besides, and how far one is
 finished.py    an entry of the ledger that ended -> the Run that goes on record
 accounts.py    the ledger brought up to date: runs that nobody follows any more, too
+place.py       where the ledger is
 source.py      launched runs as a source of runs, for `jpo suggest` and the like
 boldness.py    which runs of `jpo optimize` are trials, and which use what was learnt
 unfinished.py  suggestions under ids of one's own choosing, and what a killed process has left of one

@@ -12,8 +12,9 @@ from jpo.plugins.launch.job import JobStatus
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, clean_up, entries, read
 from jpo.plugins.launch.lifecycle import UNREACHABLE, ask_status, noted
-from jpo.plugins.launch.project.engines import launcher_of, ledger_of
+from jpo.plugins.launch.project.engines import launcher_of
 from jpo.plugins.launch.project.finished import EndedRun, put_on_record
+from jpo.plugins.launch.project.place import ledger_of
 from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.project.secrets import set_by_runner

@@ -1,4 +1,4 @@
-"""Engines by the name that `--on` and [launch] on have, and where the ledger of what they run is.
+"""Engines by the name that `--on` and [launch] on have.
 
 Each is imported when it is used: `jpo suggest` starts without them.
 """
@@ -6,22 +6,15 @@ Each is imported when it is used: `jpo suggest` starts without them.
 import time
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.plugin import from_package, load
 from jpo.plugins.launch.engines import GROUP, OWN, Surroundings, described
 from jpo.plugins.launch.launcher import Launcher
+from jpo.plugins.launch.project.place import ledger_of
 from jpo.plugins.launch.settings import launch_table, table_of
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import catalogue_of
-
-LAUNCHES = ".jpo/launches"
-
-
-def ledger_of(settings: LoadedSettings) -> Path:
-    """The ledger of launched runs, absolute, there or not: `.jpo/launches` where a new store would be."""
-    return (settings.store_root or settings.root).absolute() / LAUNCHES
 
 
 def engine_named(settings: LoadedSettings, on: str | None) -> str:

@@ -3,7 +3,7 @@
 import os
 
 from jpo.history import Store
-from jpo.plugins.launch.project.engines import ledger_of
+from jpo.plugins.launch.project.place import ledger_of
 from jpo.project.load import LoadedSettings
 from jpo.records import Finished
 

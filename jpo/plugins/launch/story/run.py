@@ -24,9 +24,10 @@ from jpo.plugins.launch.lifecycle import LONGEST_PAUSE, cancel, follow, noted, s
 from jpo.plugins.launch.project.accounts import LOCAL, accounted_for
 from jpo.plugins.launch.project.boundaries import progress_of
 from jpo.plugins.launch.project.command import invocation_of
-from jpo.plugins.launch.project.engines import launcher_of, ledger_of, surroundings_of
+from jpo.plugins.launch.project.engines import launcher_of, surroundings_of
 from jpo.plugins.launch.project.finished import EndedRun, put_on_record
 from jpo.plugins.launch.project.jobs import job_of, new_run_id
+from jpo.plugins.launch.project.place import ledger_of
 from jpo.plugins.launch.report.launched.run import LaunchReport
 from jpo.plugins.launch.settings import table_of
 from jpo.project.load import LoadedSettings

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.during.adjustment import as_json
-from jpo.plugins.launch.project.engines import ledger_of
+from jpo.plugins.launch.project.place import ledger_of
 from jpo.plugins.launch.report.watch.watched import decision
 from jpo.plugins.launch.watching import account
 from jpo.project.load import LoadedSettings

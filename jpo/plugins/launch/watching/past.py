@@ -20,7 +20,7 @@ from jpo.history import Store, latest_start
 from jpo.history.figures import usual_values
 from jpo.history.undo import in_effect, last_in_force
 from jpo.plugins.launch.during.progress import Rival
-from jpo.plugins.launch.project.engines import ledger_of
+from jpo.plugins.launch.project.place import ledger_of
 from jpo.plugins.launch.watching.seen import SeenRun
 from jpo.project.load import LoadedSettings
 from jpo.project.request import qualities_of, quality_of

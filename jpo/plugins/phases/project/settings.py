@@ -1,7 +1,5 @@
 """[phases] of jpo.toml: the model by which the phases of earlier runs count."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

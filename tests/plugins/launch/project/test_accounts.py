@@ -17,9 +17,9 @@ from jpo.plugins.launch.ledger import Entry, folder_of, locked, read, write
 from jpo.plugins.launch.lifecycle import start
 from jpo.plugins.launch.project import accounts, source
 from jpo.plugins.launch.project.accounts import accounted_for
-from jpo.plugins.launch.project.engines import launcher_of, ledger_of
+from jpo.plugins.launch.project.engines import launcher_of
 from jpo.plugins.launch.project.jobs import job_of
-from jpo.plugins.launch.project.source import launched
+from jpo.plugins.launch.project.source import launched, ledger_of
 from jpo.project.project import open_history
 from jpo.project.tables.faults import Origin
 from jpo.project.workload import read_workload

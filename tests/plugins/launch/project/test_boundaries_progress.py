@@ -6,8 +6,8 @@ import pytest
 
 from jpo.plugins.launch.ledger import Entry, folder_of
 from jpo.plugins.launch.project.boundaries import progress_of
-from jpo.plugins.launch.project.engines import ledger_of
 from jpo.plugins.launch.project.jobs import job_of
+from jpo.plugins.launch.project.place import ledger_of
 from jpo.project.workload import read_workload
 
 if TYPE_CHECKING:

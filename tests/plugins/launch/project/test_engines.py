@@ -9,7 +9,7 @@ from jpo.plugins.launch.engines import OWN, described
 from jpo.plugins.launch.engines.base_table import EngineTable
 from jpo.plugins.launch.engines.kubernetes.launcher import KubernetesLauncher
 from jpo.plugins.launch.job import LaunchJob
-from jpo.plugins.launch.project.engines import launcher_of, ledger_of
+from jpo.plugins.launch.project.engines import launcher_of
 from jpo.project.load import load
 from jpo.records import Identity
 
@@ -39,9 +39,3 @@ def test_kubernetes_is_made_of_its_table_and_asks_nobody(tmp_path: Path) -> None
     job = LaunchJob("night-1", Identity("digits", "cnn", "pytorch"), ("train",), tmp_path)
     made = str(launcher.plan(job))
     assert all(text in made for text in ("'image': 'x:1'", "'namespace': 'ml'", "'runAsUser': 1000", "'mountPath': '/data'"))
-
-
-def test_the_ledger_is_beside_the_store(tmp_path: Path) -> None:
-    (tmp_path / "config.ini").touch()
-    (tmp_path / "jpo.toml").touch()
-    assert ledger_of(load(tmp_path / "config.ini", None, {}, {})) == tmp_path / ".jpo/launches"

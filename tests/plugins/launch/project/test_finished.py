@@ -10,9 +10,9 @@ import pytest
 from jpo.plugins.launch.during.adjustment import NOTHING, Adjustment
 from jpo.plugins.launch.job import JobState, JobStatus
 from jpo.plugins.launch.ledger import Entry, folder_of, read, write
-from jpo.plugins.launch.project.engines import ledger_of
 from jpo.plugins.launch.project.finished import EndedRun, ended_run, put_on_record
 from jpo.plugins.launch.project.jobs import job_of
+from jpo.plugins.launch.project.place import ledger_of
 from jpo.plugins.launch.watching import account
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload

@@ -60,6 +60,6 @@ def test_this_machine_limits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         def __init__(self, cpus: float) -> None:
             self.most = {"cpus": cpus}
 
-    monkeypatch.setattr("jpo.project.workload.machine_here", lambda _environ: Machine(most))
+    monkeypatch.setattr("jpo.inventory.machine.machine_here", lambda _environ: Machine(most))
     quota = limits_of(kept(tmp_path, Small(), "[quota]\nthis_machine = true\n")).quota
     assert (quota.cpus, quota.owners["cpus"]) == (most, "this machine" if most < 2 else "its engine")

@@ -7,8 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from jpo.plugins.launch.project.engines import ledger_of
-from jpo.plugins.launch.project.source import launched
+from jpo.plugins.launch.project.source import launched, ledger_of
 from jpo.project.project import open_history
 from jpo.records import Finished
 

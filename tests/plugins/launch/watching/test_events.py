@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jpo.plugins.launch.during.adjustment import Adjustment
-from jpo.plugins.launch.project.engines import ledger_of
+from jpo.plugins.launch.project.place import ledger_of
 from jpo.plugins.launch.watching.account import FILE, deciding
 from jpo.plugins.launch.watching.events import adjustments
 

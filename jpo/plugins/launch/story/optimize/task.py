@@ -13,7 +13,7 @@ from pathlib import Path
 from jpo.errors import UsageError
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry
-from jpo.plugins.launch.project.engines import ledger_of
+from jpo.plugins.launch.project.place import ledger_of
 from jpo.project.load import LoadedSettings
 from jpo.project.workload import read_workload
 from jpo.records import Identity, Suggestion

@@ -19,8 +19,9 @@ from jpo.plugins.launch.job import RUN_ID, JobState, JobStatus, Needs
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, entries, read
 from jpo.plugins.launch.project.accounts import AWAY, accounted_for, looked_at
-from jpo.plugins.launch.project.engines import launcher_of, ledger_of
+from jpo.plugins.launch.project.engines import launcher_of
 from jpo.plugins.launch.project.finished import put_on_record
+from jpo.plugins.launch.project.place import ledger_of
 from jpo.plugins.launch.report.watch.launched import LaunchedRun, LaunchedRuns
 from jpo.plugins.launch.report.watch.watched import WatchedRun
 from jpo.plugins.launch.story.watch.deciding import Handle, WatchOptions, Window, decide, is_due, settle

@@ -10,8 +10,8 @@ from plugins.launch.story.watch.conftest import SLOW
 
 from jpo.plugins.launch.ledger import Entry, folder_of
 from jpo.plugins.launch.ledger import write as write_entry
-from jpo.plugins.launch.project.engines import ledger_of
 from jpo.plugins.launch.project.jobs import job_of
+from jpo.plugins.launch.project.place import ledger_of
 from jpo.project.load import load
 from jpo.project.workload import read_workload
 
