@@ -27,6 +27,7 @@ from jpo.errors import UsageError
 from jpo.files.reading import beginning, contents, json_object
 from jpo.plugins.phases.chain import Chain, Ints
 from jpo.plugins.phases.features import Scaler
+from jpo.plugins.phases.files.units import LONGEST_SECONDS, SHORTEST_SECONDS
 from jpo.plugins.phases.model import MostUsed, PhaseModel
 from jpo.plugins.phases.requests.caution import STEPS
 from jpo.plugins.phases.requests.demand import RESOURCES, Bools, Positions
@@ -40,8 +41,6 @@ LARGEST_NUMBER = 1e18
 """Of any: an exabyte, or more seconds than there were; squares and quotients of such numbers are numbers."""
 LARGEST_SCALED = 1e9
 """Of what is scaled, where 1 is usual."""
-INTERVAL_SECONDS = 1e-3, 24 * 3600.0
-"""Between samples that files/ accepts."""
 MOST_PHASES = 127
 """As many as a path of phases can name."""
 NUMBERS = ("interval_seconds", "least_density", "executions", "samples")
@@ -151,8 +150,7 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
     _require(len(caution) == RESOURCES and all(step < len(STEPS) for step in caution), "has no caution for CPU and memory")
     most = MostUsed(*(_floats(arrays, name, (RESOURCES,)) for name in ("first_need", "peak")))
     interval_seconds = _number(head, "interval_seconds")
-    least, longest = INTERVAL_SECONDS
-    positive = min(most.first.min(), most.ever.min()) >= 0 and least <= interval_seconds <= longest
+    positive = min(most.first.min(), most.ever.min()) >= 0 and SHORTEST_SECONDS <= interval_seconds <= LONGEST_SECONDS
     _require(bool(positive), "has needs below 0, or no time between samples, or more than a day")
     executions, samples = _count(head, "executions"), _count(head, "samples")
     _require(1 <= executions <= samples, f"has {executions} executions of {samples} samples")

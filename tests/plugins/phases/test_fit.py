@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from phase_traces import long_execution
 
 from jpo.errors import UsageError
 from jpo.plugins.phases.fit import FitOptions, fit_model, in_blocks
@@ -41,18 +42,6 @@ def test_of_a_short_execution_more_than_its_peak_is_held_and_the_price_is_said(t
     assert "requests stay 40% above the peak" in fitted.notes[-1]
     for allocation in allocate(fitted, replace(traces, executions=tuple(others))):
         assert (allocation.requests >= 1.4 * one.values.max(0) * 0.999).all()
-
-
-def long_execution(samples: int, seed: int) -> ExecutionTrace:
-    """Training with validations, each sample depending on the one before it; every 20 seconds."""
-    rng = np.random.default_rng(seed)
-    stays = np.resize([0, 1], samples)
-    validates = np.repeat(stays, np.where(stays, rng.integers(6, 12, samples), rng.integers(20, 60, samples)))[:samples]
-    noise = rng.normal(size=(samples, 2))
-    for at in range(1, samples):
-        noise[at] = 0.8 * noise[at - 1] + 0.6 * noise[at]
-    values = np.array([[3.0, 1e9], [1.0, 3e9]])[validates] * np.exp(noise * (0.1, 0.03))
-    return ExecutionTrace("long", 20.0 * np.arange(samples), values)
 
 
 @pytest.mark.parametrize("seed", range(3))
