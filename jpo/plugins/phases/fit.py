@@ -12,7 +12,7 @@ import numpy as np
 from jpo.errors import UsageError
 from jpo.plugins.phases.chain import Chain, Ints
 from jpo.plugins.phases.extra import need
-from jpo.plugins.phases.features import Scaler, fit_scaler
+from jpo.plugins.phases.features import fit_scaler
 from jpo.plugins.phases.levels import find_levels
 from jpo.plugins.phases.markov import fit_chain
 from jpo.plugins.phases.methods.changepoint import levelled
@@ -42,9 +42,6 @@ MOST_TRIED = 1200
 """Samples of executions left out on which caution is tried, in all."""
 MOST_OF_ONE = 2000
 """Of a longer one, with some 50 kB of what is known after each."""
-LONG_SECONDS = 2 * HORIZON_SECONDS / MISSES
-"""From which one execution may be tried on blocks of itself: what another one misses before its first resize, since nobody knows
-how they differ, is then half of what may be missed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +54,7 @@ class FitOptions:
         seed: same seed and traces, same model.
         crbm: of the method crbm-kmeans.
         parts: of earlier models, which this one takes over.
+        misses: share of the samples whose demand requests may miss.
     """
 
     method: Method = "markov"
@@ -64,6 +62,7 @@ class FitOptions:
     seed: int = 0
     crbm: CrbmOptions = field(default_factory=CrbmOptions)
     parts: Parts = field(default_factory=Parts)
+    misses: float = MISSES
 
     def __post_init__(self) -> None:
         if self.parts.crbm is not None and self.method != "crbm-kmeans":
@@ -91,7 +90,7 @@ def fit_phases(traces: Traces, options: FitOptions | None = None, track: Track =
     some = f"{traces.place}: execution {first.name:.80}" + (f" and {len(others)} more" if others else "")
     scaler = options.parts.scaler or fit_scaler(traces.stacked(), traces.features, some)
     chain, weights = _found(scaler.transform(traces.narrowed(scaler.names).stacked()), traces, options, track)
-    return replace(with_needs(options.method, scaler, chain, traces), weights=weights)
+    return replace(with_needs(options.method, scaler, chain, traces), weights=weights, misses=options.misses)
 
 
 def _found(scaled: Floats, traces: Traces, options: FitOptions, track: Track) -> tuple[Chain, Mapping[str, Floats]]:
@@ -117,7 +116,7 @@ def caution_of(traces: Traces, model: PhaseModel, options: FitOptions, track: Tr
     `markov` is fitted anew without it. Other methods, whose fits take longer, keep their phases and lose what was left out
     said of how phases follow each other and what they need.
     """
-    whole, traces = len(traces.executions), in_blocks(traces)
+    whole, traces = len(traces.executions), in_blocks(traces, options.misses)
     if len(traces.executions) < FOLDS or traces.samples < PROVABLE or model.needs is None:
         return Caution(model.caution)
     again = replace(options, n_phases=model.chain.phases)
@@ -135,7 +134,7 @@ def caution_of(traces: Traces, model: PhaseModel, options: FitOptions, track: Tr
         if options.method == "markov":
             other = fit_phases(rest, again)
         else:
-            other = _without(rest, np.concatenate([phases[at] for at in kept]), model.scaler)
+            other = _without(rest, np.concatenate([phases[at] for at in kept]), model)
         tried_on.append(LeftOut(other, replace(traces, executions=tried or (left_out[0].part(0, MOST_OF_ONE),))))
 
     def try_out(pairs: Sequence[Pair]) -> StepTrial:
@@ -143,22 +142,27 @@ def caution_of(traces: Traces, model: PhaseModel, options: FitOptions, track: Tr
         trial = reduce(StepTrial.with_, others, first)
         return trial if are_blocks else replace(trial, spells=trial.either)  # executions do not depend on each other
 
-    found = cheapest(try_out)
+    found = cheapest(try_out, options.misses)
     return Caution(found or model.caution, try_out([found]) if found and are_blocks else None)
 
 
-def in_blocks(traces: Traces) -> Traces:
-    """What can be left out: executions, and FOLDS blocks of one that is LONG and has half of all samples or more."""
+def in_blocks(traces: Traces, misses: float = MISSES) -> Traces:
+    """What can be left out: executions, and FOLDS blocks of one that is long and has half of all samples or more.
+
+    Long: what another one misses before its first resize, since nobody knows how they differ, is half of what may be missed.
+    """
     blocks: list[ExecutionTrace] = []
     for execution in traces.executions:
         n = len(execution.times)
-        parts = FOLDS if execution.seconds >= LONG_SECONDS and 2 * n >= traces.samples >= PROVABLE else 1
+        parts = FOLDS if execution.seconds >= 2 * HORIZON_SECONDS / misses and 2 * n >= traces.samples >= PROVABLE else 1
         blocks += (execution.part(n * part // parts, n * (part + 1) // parts) for part in range(parts))
     return replace(traces, executions=tuple(blocks))
 
 
-def _without(rest: Traces, phases: Ints, scaler: Scaler) -> PhaseModel:
+def _without(rest: Traces, phases: Ints, model: PhaseModel) -> PhaseModel:
     """A model of executions whose phases are known; those that none of them has are no phases of it."""
     _, known = np.unique(phases, return_inverse=True)
+    scaler = model.scaler
     scaled = scaler.transform(rest.narrowed(scaler.names).stacked())
-    return with_needs("markov", scaler, fit_chain(scaled, known, rest.lengths), rest)
+    chain = fit_chain(scaled, known, rest.lengths)
+    return replace(with_needs("markov", scaler, chain, rest), misses=model.misses)

@@ -15,7 +15,7 @@ import numpy as np
 from jpo.plugins.phases.best_path import viterbi
 from jpo.plugins.phases.chain import Chain, Ints, forward, smooth
 from jpo.plugins.phases.features import Scaler
-from jpo.plugins.phases.requests.caution import untried
+from jpo.plugins.phases.requests.caution import MISSES, untried
 from jpo.plugins.phases.requests.demand import Positions, positions_of, thinned
 from jpo.plugins.phases.traces import CPU, MEMORY, Floats, Traces
 
@@ -50,6 +50,7 @@ class PhaseModel:
         executions, samples: how much was seen.
         notes: what the user should know of the fit.
         weights: arrays of the method's own, named `method.*`.
+        misses: share of the samples that may be missed.
     """
 
     method: str
@@ -64,6 +65,7 @@ class PhaseModel:
     samples: int
     notes: tuple[str, ...] = ()
     weights: Mapping[str, Floats] = field(default_factory=dict)
+    misses: float = MISSES
 
     def densities(self, values: Floats) -> Floats:
         """Log densities of samples in each phase, shape (samples, k)."""

@@ -29,7 +29,7 @@ from jpo.plugins.phases.chain import Chain, Ints
 from jpo.plugins.phases.features import Scaler
 from jpo.plugins.phases.files.units import LONGEST_SECONDS, SHORTEST_SECONDS
 from jpo.plugins.phases.model import MostUsed, PhaseModel
-from jpo.plugins.phases.requests.caution import STEPS
+from jpo.plugins.phases.requests.caution import MISSES, STEPS
 from jpo.plugins.phases.requests.demand import RESOURCES, Bools, Positions
 from jpo.plugins.phases.traces import Floats
 
@@ -43,7 +43,7 @@ LARGEST_SCALED = 1e9
 """Of what is scaled, where 1 is usual."""
 MOST_PHASES = 127
 """As many as a path of phases can name."""
-NUMBERS = ("interval_seconds", "least_density", "executions", "samples")
+NUMBERS = ("misses", "interval_seconds", "least_density", "executions", "samples")
 
 Arrays = Mapping[str, NDArray[np.generic]]
 Part = TypeVar("Part")
@@ -152,6 +152,8 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
     interval_seconds = _number(head, "interval_seconds")
     positive = min(most.first.min(), most.ever.min()) >= 0 and SHORTEST_SECONDS <= interval_seconds <= LONGEST_SECONDS
     _require(bool(positive), "has needs below 0, or no time between samples, or more than a day")
+    misses = _number({"misses": MISSES, **head}, "misses")  # earlier models do not say it
+    _require(0 < misses < 1, "promises no share of the samples")
     executions, samples = _count(head, "executions"), _count(head, "samples")
     _require(1 <= executions <= samples, f"has {executions} executions of {samples} samples")
     return PhaseModel(
@@ -167,6 +169,7 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
         samples=samples,
         notes=_texts(head, "notes"),
         weights=decoded_weights(arrays),
+        misses=misses,
     )
 
 

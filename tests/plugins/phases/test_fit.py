@@ -56,11 +56,21 @@ def test_one_long_execution_is_enough_for_its_later_half_and_for_others(seed: in
     assert found.memory.mean < 0.9  # a peak that is held costs 1 and more
 
 
+def test_a_higher_promise_is_kept_at_a_higher_price() -> None:
+    whole = long_execution(3000, 1)
+    training, later = (Traces((CPU, MEMORY), (whole.part(at, at + 1500),)) for at in (0, 1500))
+    low, high = (standings(allocate(fit_model(training, FitOptions(misses=misses)), later)) for misses in (0.05, 0.01))
+    assert low.met.mean >= 0.95
+    assert high.met.mean >= 0.99
+    assert high.cpu.mean + high.memory.mean > low.cpu.mean + low.memory.mean
+
+
 def test_what_is_left_out_depends_on_the_length_and_not_on_ids() -> None:
     long, tiny = long_execution(600, 0), long_execution(20, 1)
     for executions in ((long,), (long, tiny), (long, tiny, tiny)):
         blocks = in_blocks(Traces((CPU, MEMORY), executions))
         assert blocks.lengths == (200, 200, 200) + (20,) * (len(executions) - 1)
+    assert in_blocks(Traces((CPU, MEMORY), (long,)), 0.01).lengths == (600,)  # 1% of 200 minutes are a horizon
     short = Traces((CPU, MEMORY), (long.part(0, 200), tiny))  # 66 minutes
     assert in_blocks(short).lengths == (200, 20)
 

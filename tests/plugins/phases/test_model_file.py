@@ -43,6 +43,10 @@ def test_a_model_is_read_as_it_was_written(tmp_path: Path, model: PhaseModel) ->
     assert (read.predict(others) == model.predict(others)).all()
 
 
+def test_what_was_promised_is_kept(tmp_path: Path, model: PhaseModel) -> None:
+    assert read_model(kept(tmp_path, encoded(replace(model, misses=0.01)))).misses == 0.01
+
+
 def test_each_changed_byte_is_noticed(tmp_path: Path, model: PhaseModel) -> None:
     data = encoded(model)
     for at in np.linspace(0, len(data) - 1, 40).astype(int):
@@ -74,6 +78,7 @@ def test_a_truncated_model_is_refused(tmp_path: Path, model: PhaseModel, length:
         ({"interval_seconds": 1e300}, "has a number interval_seconds beyond 1e+18"),
         ({"interval_seconds": 90_000}, "more than a day"),
         ({"least_density": -1e300}, "has a number least_density beyond 1e+18"),
+        ({"misses": 0}, "promises no share"),
         ({"executions": -3}, "has no whole numbers executions"),
         ({"executions": 0}, "has 0 executions of"),
         ({"samples": 0}, "executions of 0 samples"),

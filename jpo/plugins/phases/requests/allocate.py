@@ -16,7 +16,7 @@ import numpy as np
 
 from jpo.errors import UsageError
 from jpo.plugins.phases.model import HORIZON_SECONDS, PhaseModel
-from jpo.plugins.phases.requests.caution import LADDER, MISSES, Pair, Step, StepTrial, step_at
+from jpo.plugins.phases.requests.caution import LADDER, Pair, Step, StepTrial, step_at
 from jpo.plugins.phases.requests.demand import RESOURCES, Likely
 from jpo.plugins.phases.requests.watch import LEAST, AfterSample, Watch
 from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Floats, Traces
@@ -137,7 +137,7 @@ class Requests:
         margins = np.array([step.margin for step in steps])
         self.current: Floats = np.maximum(model.most.first * (1 + margins), self._least)
         self._peak: list[float] = np.maximum(model.most.ever, 1e-9).tolist()
-        self._forgone = 0.0
+        self._forgone, self._misses = 0.0, model.misses
 
     def follow(self, seen: AfterSample) -> bool:
         """Take note of a sample and what may follow it; whether the request has changed."""
@@ -145,7 +145,7 @@ class Requests:
         self._budget.pass_time(seen.seconds)
         missed = [used > requested for used, requested in zip(need, current, strict=True)]
         self._missed = [count + more for count, more in zip(self._missed, missed, strict=True)]
-        self._excess += any(missed) - MISSES
+        self._excess += any(missed) - self._misses
         left = self._budget.left
         if left < 1:
             return False

@@ -23,7 +23,7 @@ from jpo.wording.numbers import counted
 Pair = tuple[int, int]
 """Steps for CPU and memory."""
 MISSES = 0.05
-"""Share of samples whose demand, CPU's or memory's, may be more than what was allocated."""
+"""Share of samples whose demand, CPU's or memory's, may be more than what was allocated, where nobody says another."""
 CONFIDENCE = 1.645
 """Standard errors by which the promise must be kept: in 95 of 100 fits."""
 LITTLE = "JPO-W875"
@@ -105,36 +105,36 @@ class StepTrial:
         return self.samples / (2 * max(float(self.either.sum() / max(self.spells.sum(), 1.0)), 1.0) - 1)
 
 
-def cheapest(tried: Callable[[Sequence[Pair]], StepTrial]) -> Pair | None:
+def cheapest(tried: Callable[[Sequence[Pair]], StepTrial], misses: float = MISSES) -> Pair | None:
     """The steps for CPU and memory that allocate least and keep the promise; None where none does.
 
     A run climbs its ladder by the misses of both, so that what a step misses depends on the other one: each is tried for both,
     and then the pairs that this promises, until one keeps it, all on executions that the model has not seen.
     """
-    pairs = _promising(tried([(step, step) for step in range(len(LADDER))]))
+    pairs = _promising(tried([(step, step) for step in range(len(LADDER))]), misses)
     for at in range(0, len(pairs), TRIED_AT_ONCE):
         some = pairs[at : at + TRIED_AT_ONCE]
         trial = tried(some)
-        kept = [pair for pair, missed in zip(some, trial.either, strict=True) if _keeps(missed, trial)]
+        kept = [pair for pair, missed in zip(some, trial.either, strict=True) if _keeps(missed, trial, misses)]
         if kept:
             return kept[0]
     return None
 
 
-def _promising(trial: StepTrial) -> list[Pair]:
+def _promising(trial: StepTrial, misses: float) -> list[Pair]:
     """Pairs of which no step misses too much, the one that seems to allocate least first."""
     # a bolder step that happened to miss less than a careful one was lucky
     ladders = np.split(trial.missed, [CAREFUL + 1])
     missed = np.concatenate([np.maximum.accumulate(ladder[::-1])[::-1] for ladder in ladders])
-    cpu, memory = ([step for step, count in enumerate(counts) if _keeps(count, trial)] for counts in missed.T)
+    cpu, memory = ([step for step, count in enumerate(counts) if _keeps(count, trial, misses)] for counts in missed.T)
     return sorted(product(cpu, memory), key=lambda pair: float(trial.allocated[pair[0], 0] + trial.allocated[pair[1], 1]))
 
 
-def _keeps(missed: float, trial: StepTrial) -> bool:
+def _keeps(missed: float, trial: StepTrial, misses: float) -> bool:
     """Whether one can be sure of the promise; of few samples without a miss the standard error says nothing, NO_MISS does."""
     share = min(missed / trial.samples, 1.0)
     error = np.sqrt(share * (1 - share) / trial.independent)
-    return bool(max(share + CONFIDENCE * error, NO_MISS / trial.independent) <= MISSES)
+    return bool(max(share + CONFIDENCE * error, NO_MISS / trial.independent) <= misses)
 
 
 @dataclass(frozen=True, slots=True)
