@@ -21,16 +21,7 @@ from jpo.plugins.phases.methods.hmm import fit_hmm
 from jpo.plugins.phases.model import HORIZON_SECONDS, PhaseModel, with_needs
 from jpo.plugins.phases.parts import Parts
 from jpo.plugins.phases.requests.allocate import LeftOut
-from jpo.plugins.phases.requests.caution import (
-    FOLDS,
-    MISSES,
-    PROVABLE,
-    Caution,
-    Pair,
-    StepTrial,
-    cheapest,
-    little_known,
-)
+from jpo.plugins.phases.requests.caution import FOLDS, MISSES, PROVABLE, Caution, Pair, StepTrial, cheapest, little_known
 from jpo.plugins.phases.traces import ExecutionTrace, Floats, Traces
 from jpo.records import Track, silently
 

@@ -109,7 +109,7 @@ def result_options(what: str) -> Callable[[F], F]:
 def share(text: str) -> float:
     """A share of samples, 95% or 0.95, from 50% to 99.9%."""
     try:
-        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        number = round(float(text.removesuffix("%")) / (100 if text.endswith("%") else 1), 9)
     except ValueError:
         number = 0.0
     if not 0.5 <= number <= 0.999:

@@ -26,7 +26,7 @@ OF_WAYS = "clairvoyant: knows the run; how much there is to be saved."
 """Of several ways that are compared."""
 
 
-class Promise(NamedTuple):
+class Promised(NamedTuple):
     """A share of samples that fits promised to meet, and what their requests came to."""
 
     met: float
@@ -45,7 +45,7 @@ class ComparedWays:
     samples: int
     ways: Mapping[str, Standings]
     notes: tuple[str, ...] = ()
-    promises: tuple[Promise, ...] = ()
+    promises: tuple[Promised, ...] = ()
 
 
 def save_plot(compared: ComparedWays, file: Path) -> None:

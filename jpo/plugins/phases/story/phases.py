@@ -24,7 +24,7 @@ from jpo.plugins.phases.recorded import traces_of
 from jpo.plugins.phases.report.fitted import ComingPhase, Kind, Phases
 from jpo.plugins.phases.report.plots import plot_resources, plot_variance
 from jpo.plugins.phases.report.sized import Sized
-from jpo.plugins.phases.report.standings import ComparedWays, Promise
+from jpo.plugins.phases.report.standings import ComparedWays, Promised
 from jpo.plugins.phases.requests.allocate import Allocation, allocate
 from jpo.plugins.phases.requests.caution import LITTLE
 from jpo.plugins.phases.requests.evaluate import compare, leave_out, standings
@@ -133,7 +133,7 @@ def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float, t
         fit_anew = partial(fit_model, options=replace(options, misses=misses))
         return leave_out(traces, fit_anew, per_hour=per_hour, track=track)
 
-    promises = tuple(Promise(1 - misses, standings(ways(misses)["phases"])) for misses in (KNOB if knob else ()))
+    promises = tuple(Promised(1 - misses, standings(ways(misses)["phases"])) for misses in (KNOB if knob else ()))
     return replace(_compared(traces, ways(options.misses)), promises=promises)
 
 

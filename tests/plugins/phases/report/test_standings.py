@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.plugins.phases.report.standings import ComparedWays, Promise, as_json, document, requests_csv, save_plot
+from jpo.plugins.phases.report.standings import ComparedWays, Promised, as_json, document, requests_csv, save_plot
 from jpo.plugins.phases.requests.evaluate import Share, Standings
 from jpo.report.forms import json, text
 
@@ -37,7 +37,7 @@ def test_a_request_of_millionths_of_a_core_is_not_rounded_away() -> None:
 
 
 def test_a_picture_has_the_promises_and_each_way(tmp_path: Path) -> None:
-    save_plot(replace(COMPARED, promises=(Promise(0.9, WAY), Promise(0.99, WAY))), tmp_path / "met.svg")
+    save_plot(replace(COMPARED, promises=(Promised(0.9, WAY), Promised(0.99, WAY))), tmp_path / "met.svg")
     drawn = (tmp_path / "met.svg").read_text()
     for text_of in (
         "phases by --met",
