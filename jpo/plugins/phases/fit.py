@@ -13,7 +13,7 @@ from jpo.errors import UsageError
 from jpo.plugins.phases.chain import Chain, Ints
 from jpo.plugins.phases.extra import need
 from jpo.plugins.phases.features import fit_scaler
-from jpo.plugins.phases.levels import find_levels
+from jpo.plugins.phases.levels import MOST_SAMPLES, find_levels
 from jpo.plugins.phases.markov import fit_chain
 from jpo.plugins.phases.methods.changepoint import levelled
 from jpo.plugins.phases.methods.crbm import CENTRES, CrbmOptions, cluster, nearest, train_crbm
@@ -119,6 +119,7 @@ def caution_of(traces: Traces, model: PhaseModel, options: FitOptions, track: Tr
     for fold in track(range(FOLDS), "caution on what is left out"):
         left_out = traces.executions[fold::FOLDS]
         kept = [at for at in range(len(traces.executions)) if at % FOLDS != fold]
+        kept = kept[:: max(1, min(-(-traces.samples // MOST_SAMPLES), len(kept) // FOLDS))]  # of many as much as k-means sees
         few = np.cumsum([len(execution.times) for execution in left_out]) <= MOST_TRIED / FOLDS
         tried = tuple(execution for execution, is_few in zip(left_out, few, strict=True) if is_few)
         rest = replace(traces, executions=tuple(traces.executions[at] for at in kept))
