@@ -21,15 +21,15 @@ from sklearn.metrics import adjusted_rand_score
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from phase_traces import made_traces  # noqa: E402 - the made job of the tests
+from phase_traces import long_execution, made_traces  # noqa: E402 - the made jobs of the tests
 
 from jpo.plugins.phases.best_path import in_numpy, viterbi  # noqa: E402
 from jpo.plugins.phases.chain import Chain  # noqa: E402
 from jpo.plugins.phases.fit import METHODS, FitOptions, fit_model, fit_phases  # noqa: E402
 from jpo.plugins.phases.methods.labels import phases_of  # noqa: E402
-from jpo.plugins.phases.requests.evaluate import leave_out, standings  # noqa: E402
+from jpo.plugins.phases.requests.evaluate import compare, leave_out, standings  # noqa: E402
 from jpo.plugins.phases.stream import Stream  # noqa: E402
-from jpo.plugins.phases.traces import Floats, Traces  # noqa: E402
+from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Floats, Traces  # noqa: E402
 
 SEEDS = range(5)
 RUNS = 10
@@ -161,9 +161,38 @@ def requests() -> None:
             print(f"| {name} | {' | '.join(cells)} | {way.resizes_per_hour:.1f} |")
 
 
+def one_execution() -> None:
+    """Training on one execution: on its later half and on other runs; the worst of the seeds is told beside the mean."""
+    for samples, others in ((2000, 2), (500, 2), (120, 5)):
+        print(f"\n### Requests after one execution of {samples} samples, each 20 s; {others} others, {len(SEEDS)} seeds\n")
+        print("| allocated by | demand met | in the worst fit | CPU | memory | resizes/h |\n|---|---|---|---|---|---|")
+        ways: dict[str, list[tuple[float, ...]]] = {}
+        for seed in SEEDS:
+            training, *later = _one_and_others(samples, others, seed)
+            model = fit_model(Traces((CPU, MEMORY), (training,)))
+            for name, allocations in compare(
+                Traces((CPU, MEMORY), tuple(later)), Traces((CPU, MEMORY), (training,)), model
+            ).items():
+                way = standings(allocations)
+                ways.setdefault(name, []).append((way.met.mean, way.cpu.mean, way.memory.mean, way.resizes_per_hour))
+        for name, rows in ways.items():
+            met, cpu, memory, resizes = np.mean(rows, axis=0)
+            print(f"| {name} | {met:.3f} | {min(row[0] for row in rows):.3f} | {cpu:.3f} | {memory:.3f} | {resizes:.1f} |")
+
+
+def _one_and_others(samples: int, others: int, seed: int) -> list[ExecutionTrace]:
+    """An execution, its later half where it is long, and other runs of the same job."""
+    if samples < 200:
+        return [*made_traces(runs=1 + others, noise=1.0, seed=seed)[0].executions]
+    whole = long_execution(2 * samples, seed)
+    fresh = (long_execution(samples, 100 * (seed + 1) + at) for at in range(others - 1))
+    return [whole.part(0, samples), whole.part(samples, 2 * samples), *fresh]
+
+
 if __name__ == "__main__":
     print("## Phases\n")
     found_phases()
     speed()
     best_paths()
     requests()
+    one_execution()

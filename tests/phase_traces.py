@@ -34,6 +34,19 @@ def made_traces(*, runs: int = 5, noise: float = 0.3, seed: int = 0) -> tuple[Tr
     return Traces((CPU, MEMORY), tuple(execution for execution, _ in made)), np.concatenate([phases for _, phases in made])
 
 
+def long_execution(samples: int, seed: int, interval_seconds: float = 20.0) -> ExecutionTrace:
+    """One run that trains and validates in turn, each sample depending on the one before it (0.8)."""
+    rng = np.random.default_rng(seed)
+    stays = np.resize([0, 1], samples)
+    validates = np.repeat(stays, np.where(stays, rng.integers(6, 12, samples), rng.integers(20, 60, samples)))[:samples]
+    noise = rng.normal(size=(samples, 2))
+    for at in range(1, samples):
+        noise[at] = 0.8 * noise[at - 1] + 0.6 * noise[at]
+    level = np.exp(rng.normal(0, 0.05, 2))
+    values = np.array([[3.0, 1e9], [1.0, 3e9]])[validates] * level * np.exp(noise * (0.1, 0.03))
+    return ExecutionTrace("long", interval_seconds * np.arange(samples), values)
+
+
 def as_csv(traces: Traces, path: Path) -> Path:
     """The traces with AI4DL's columns."""
     lines = ['"timestamp","service","pod.id","cpu.usage.cores","mem.current","mem.working.set"']

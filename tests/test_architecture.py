@@ -57,6 +57,7 @@ LARGE_RECORDS = {
     "MeasuredValues": _MEASURED,
     "Belief": "a posterior: every quantity that is believed, as an array over the same candidates",
     "Known": "all that is collected of a workload before a decision",
+    "PhaseModel": "all that a model's file says, for whoever follows a run by it",
     "Job": "a simulated job while it is played: what is true of it, and what each of its runs brought, branched by `copy` as one",
 }
 """Records of more than MOST_FIELDS, each with what it mirrors or why its parts are not told apart."""

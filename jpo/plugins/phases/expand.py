@@ -59,6 +59,7 @@ def expand(model: PhaseModel, traces: Traces, *, split: int | None = None, seed:
             f"{chain.phases - model.chain.phases} of the {chain.phases} phases are new, from {traces.place}",
         ),
         weights=model.weights,
+        misses=model.misses,
     )
 
 

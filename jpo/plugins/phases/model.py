@@ -6,16 +6,17 @@ and from which futures an allocation is made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jpo.plugins.phases.best_path import viterbi
 from jpo.plugins.phases.chain import Chain, Ints, forward, smooth
 from jpo.plugins.phases.features import Scaler
-from jpo.plugins.phases.requests.caution import untried
+from jpo.plugins.phases.requests.caution import MISSES, untried
 from jpo.plugins.phases.requests.demand import Positions, positions_of, thinned
 from jpo.plugins.phases.traces import CPU, MEMORY, Floats, Traces
 
@@ -50,6 +51,7 @@ class PhaseModel:
         executions, samples: how much was seen.
         notes: what the user should know of the fit.
         weights: arrays of the method's own, named `method.*`.
+        misses: share of the samples that may be missed.
     """
 
     method: str
@@ -64,6 +66,7 @@ class PhaseModel:
     samples: int
     notes: tuple[str, ...] = ()
     weights: Mapping[str, Floats] = field(default_factory=dict)
+    misses: float = MISSES
 
     def densities(self, values: Floats) -> Floats:
         """Log densities of samples in each phase, shape (samples, k)."""
@@ -84,8 +87,7 @@ class PhaseModel:
     def unlike(self, traces: Traces) -> float:
         """Share of the samples at which traces were unlike training, in 0..1."""
         densities = forward(self.chain, self._densities_of(traces), traces.lengths)[1]
-        means = np.concatenate([rolling_mean(part) for part in traces.split(densities)])
-        return float(np.mean(means < self.least_density - STRANGE))
+        return float(np.mean(rolling_means(densities, traces.lengths)[0] < self.least_density - STRANGE))
 
     def _densities_of(self, traces: Traces) -> Floats:
         return self.densities(traces.narrowed(self.scaler.names).stacked())
@@ -95,7 +97,8 @@ def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces) -> Pha
     """The model of a chain, with what its phases needed in these traces."""
     emissions = chain.log_emissions(scaler.transform(traces.narrowed(scaler.names).stacked()))
     phases = viterbi(chain, emissions, traces.lengths)
-    densities = traces.split(forward(chain, emissions, traces.lengths)[1])
+    densities = forward(chain, emissions, traces.lengths)[1]
+    means, full = rolling_means(densities, traces.lengths)
     both = traces.narrowed((CPU, MEMORY)) if {CPU, MEMORY} <= set(traces.features) else None
     starts = [one.values[one.times <= one.times[0] + HORIZON_SECONDS].max(0) for one in both.executions] if both else []
     careful = untried(len(traces.executions), traces.samples)
@@ -108,16 +111,18 @@ def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces) -> Pha
         caution=(careful, careful),
         most=MostUsed(np.max(starts, axis=0), both.stacked().max(0)) if both else MostUsed(np.zeros(2), np.zeros(2)),
         interval_seconds=float(np.median(intervals)),
-        least_density=float(min(rolling_mean(part)[min(WINDOW, len(part)) - 1 :].min() for part in densities)),
+        least_density=float(means[full].min()),
         executions=len(traces.executions),
         samples=traces.samples,
         notes=scaler.notes,
     )
 
 
-def rolling_mean(densities: Floats) -> Floats:
-    """Means of the last WINDOW samples, of fewer at the start; shape (n,)."""
-    total = np.cumsum(np.r_[0.0, densities])
-    n = np.arange(1, len(densities) + 1)
-    means: Floats = (total[n] - total[np.maximum(n - WINDOW, 0)]) / np.minimum(n, WINDOW)
-    return means
+def rolling_means(densities: Floats, lengths: Sequence[int]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Means of the last WINDOW samples of each execution, fewer at its start; and where all are there that it has, shape (n,)."""
+    total = np.r_[0.0, np.cumsum(densities)]
+    each, n = np.asarray(lengths), np.arange(1, len(densities) + 1)
+    within = n - np.repeat(np.cumsum(each) - each, each)  # 1 at the first sample of each
+    window = np.minimum(within, WINDOW)
+    means: Floats = (total[n] - total[n - window]) / window
+    return means, within >= np.minimum(np.repeat(each, each), WINDOW)

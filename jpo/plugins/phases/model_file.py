@@ -27,8 +27,9 @@ from jpo.errors import UsageError
 from jpo.files.reading import beginning, contents, json_object
 from jpo.plugins.phases.chain import Chain, Ints
 from jpo.plugins.phases.features import Scaler
+from jpo.plugins.phases.files.units import LONGEST_SECONDS, SHORTEST_SECONDS
 from jpo.plugins.phases.model import MostUsed, PhaseModel
-from jpo.plugins.phases.requests.caution import STEPS
+from jpo.plugins.phases.requests.caution import MISSES, STEPS
 from jpo.plugins.phases.requests.demand import RESOURCES, Bools, Positions
 from jpo.plugins.phases.traces import Floats
 
@@ -36,9 +37,13 @@ HEAD = b"jpo phases model, sha256:"
 FORMAT, SCHEMA = "jpo phases", 1
 LARGEST_BYTES = 64 << 20
 """A model has some hundred kilobytes."""
+LARGEST_NUMBER = 1e18
+"""Of any: an exabyte, or more seconds than there were; squares and quotients of such numbers are numbers."""
+LARGEST_SCALED = 1e9
+"""Of what is scaled, where 1 is usual."""
 MOST_PHASES = 127
 """As many as a path of phases can name."""
-NUMBERS = ("interval_seconds", "least_density", "executions", "samples")
+NUMBERS = ("misses", "interval_seconds", "least_density", "executions", "samples")
 
 Arrays = Mapping[str, NDArray[np.generic]]
 Part = TypeVar("Part")
@@ -78,7 +83,7 @@ def decoded_scaler(head: Mapping[str, object], arrays: Arrays) -> Scaler:
     names, kept = _texts(head, "features"), _counts(head, "kept")
     _require(len(kept) > 0 and all(at < len(names) for at in kept), "keeps features that it does not name")
     scale = _floats(arrays, "scaler.scale", (len(kept),))
-    _require(bool((scale > 0).all()), "has a scale that is not above 0")
+    _require(bool((scale >= 1 / LARGEST_NUMBER).all()), "has a scale that is not above 0")
     return Scaler(names, kept, _floats(arrays, "scaler.centre", (len(kept),)), scale, _texts(head, "left_out"))
 
 
@@ -136,17 +141,21 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
     k = len(arrays["chain.start"])
     _require(1 <= k <= MOST_PHASES, f"has {k} phases")
     shapes = {"start": (k,), "transitions": (k, k), "means": (k, d), "variances": (k, d)}
-    chain = Chain(**{name: _floats(arrays, f"chain.{name}", shape) for name, shape in shapes.items()})
+    chain = Chain(**{name: _floats(arrays, f"chain.{name}", shape, LARGEST_SCALED) for name, shape in shapes.items()})
     sums = np.r_[chain.start.sum(), chain.transitions.sum(1)]
     probable = chain.start.min() >= 0 and chain.transitions.min() >= 0 and bool((np.abs(sums - 1) < 1e-6).all())
     _require(probable, "has transitions that are not probabilities")
-    _require(bool((chain.variances > 0).all()), "has a variance that is not above 0")
+    _require(bool((chain.variances >= 1 / LARGEST_SCALED).all()), "has a variance that is not above 0")
     caution = _counts(head, "caution")
     _require(len(caution) == RESOURCES and all(step < len(STEPS) for step in caution), "has no caution for CPU and memory")
     most = MostUsed(*(_floats(arrays, name, (RESOURCES,)) for name in ("first_need", "peak")))
     interval_seconds = _number(head, "interval_seconds")
-    positive = min(most.first.min(), most.ever.min()) >= 0 and interval_seconds > 0
-    _require(bool(positive), "has needs below 0, or no time between samples")
+    positive = min(most.first.min(), most.ever.min()) >= 0 and SHORTEST_SECONDS <= interval_seconds <= LONGEST_SECONDS
+    _require(bool(positive), "has needs below 0, or no time between samples, or more than a day")
+    misses = _number({"misses": MISSES, **head}, "misses")  # earlier models do not say it
+    _require(0 < misses < 1, "promises no share of the samples")
+    executions, samples = _count(head, "executions"), _count(head, "samples")
+    _require(1 <= executions <= samples, f"has {executions} executions of {samples} samples")
     return PhaseModel(
         method=_texts({"method": [head["method"]]}, "method")[0],
         scaler=scaler,
@@ -156,10 +165,11 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
         most=most,
         interval_seconds=interval_seconds,
         least_density=_number(head, "least_density"),
-        executions=_count(head, "executions"),
-        samples=_count(head, "samples"),
+        executions=executions,
+        samples=samples,
         notes=_texts(head, "notes"),
         weights=decoded_weights(arrays),
+        misses=misses,
     )
 
 
@@ -189,11 +199,12 @@ def _flags(arrays: Arrays, name: str, n: int) -> Bools:
     return array.astype(np.bool_)
 
 
-def _floats(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:
+def _floats(arrays: Arrays, name: str, shape: tuple[int, ...], largest: float = LARGEST_NUMBER) -> Floats:
     array = arrays[name]
     _require(array.shape == shape and array.dtype == np.float64, f"has {name} of shape {array.shape}, not {shape}")
     floats: Floats = array.astype(np.float64)
     _require(bool(np.isfinite(floats).all()), f"has numbers in {name} that are not finite")
+    _require(bool((np.abs(floats) <= largest).all()), f"has numbers in {name} beyond {largest:.0e}, which nothing measures")
     return floats
 
 
@@ -201,6 +212,7 @@ def _number(head: Mapping[str, object], name: str) -> float:
     value = head[name]
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise Unfit(f"has no number {name}")
+    _require(abs(value) <= LARGEST_NUMBER, f"has a number {name} beyond {LARGEST_NUMBER:.0e}")
     return float(value)
 
 

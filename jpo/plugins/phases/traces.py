@@ -45,6 +45,10 @@ class ExecutionTrace:
     def seconds(self) -> float:
         return float(self.times[-1] - self.times[0])
 
+    def part(self, begin: int, end: int) -> ExecutionTrace:
+        """Its samples from begin to end, at least two, as an execution of its own."""
+        return ExecutionTrace(self.name, self.times[begin:end], self.values[begin:end])
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Traces:

@@ -11,7 +11,7 @@ from jpo.plugins.phases.expand import expand
 from jpo.plugins.phases.fit import fit_model
 from jpo.plugins.phases.model import PhaseModel
 from jpo.plugins.phases.model_file import encoded
-from jpo.plugins.phases.requests.caution import CAREFUL, ONE_RUN
+from jpo.plugins.phases.requests.caution import CAREFUL, HELD
 from jpo.plugins.phases.traces import ExecutionTrace, Traces
 
 
@@ -46,7 +46,7 @@ def test_old_traces_keep_their_phases(model: PhaseModel, traces: Traces) -> None
 def test_a_model_of_one_execution_that_learns_more_need_not_hold_its_peak_any_longer(traces: Traces) -> None:
     one = fit_model(replace(traces, executions=traces.executions[:1]))
     more = expand(one, replace(traces, executions=traces.executions[1:]))
-    assert (one.caution, more.caution) == ((ONE_RUN, ONE_RUN), (CAREFUL, CAREFUL))
+    assert (one.caution, more.caution) == ((HELD, HELD), (CAREFUL, CAREFUL))
     assert not any("JPO-W875" in note for note in more.notes)
 
 

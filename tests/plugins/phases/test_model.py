@@ -5,7 +5,7 @@ import pytest
 
 from jpo.errors import UsageError
 from jpo.plugins.phases.fit import fit_phases
-from jpo.plugins.phases.model import PhaseModel, rolling_mean
+from jpo.plugins.phases.model import PhaseModel, rolling_means
 from jpo.plugins.phases.traces import CPU, MEMORY, Traces
 
 
@@ -39,5 +39,7 @@ def test_probabilities_of_whole_executions_and_of_samples_so_far_end_alike(model
 
 
 def test_a_rolling_mean_is_of_the_last_ten() -> None:
-    assert rolling_mean(np.arange(12.0)).tolist()[:3] == [0, 0.5, 1]
-    assert rolling_mean(np.arange(12.0))[-1] == np.arange(2.0, 12).mean()
+    means, full = rolling_means(np.r_[5.0, 7.0, np.arange(12.0)], (2, 12))
+    assert means.tolist()[:5] == [5, 6, 0, 0.5, 1]
+    assert means[-1] == np.arange(2.0, 12).mean()
+    assert np.flatnonzero(full).tolist() == [1, 11, 12, 13]

@@ -43,6 +43,10 @@ def test_a_model_is_read_as_it_was_written(tmp_path: Path, model: PhaseModel) ->
     assert (read.predict(others) == model.predict(others)).all()
 
 
+def test_what_was_promised_is_kept(tmp_path: Path, model: PhaseModel) -> None:
+    assert read_model(kept(tmp_path, encoded(replace(model, misses=0.01)))).misses == 0.01
+
+
 def test_each_changed_byte_is_noticed(tmp_path: Path, model: PhaseModel) -> None:
     data = encoded(model)
     for at in np.linspace(0, len(data) - 1, 40).astype(int):
@@ -71,7 +75,13 @@ def test_a_truncated_model_is_refused(tmp_path: Path, model: PhaseModel, length:
         ({"features": [1, 2]}, "has no texts features"),
         ({"interval_seconds": True}, "has no number interval_seconds"),
         ({"interval_seconds": 0}, "no time between samples"),
+        ({"interval_seconds": 1e300}, "has a number interval_seconds beyond 1e+18"),
+        ({"interval_seconds": 90_000}, "more than a day"),
+        ({"least_density": -1e300}, "has a number least_density beyond 1e+18"),
+        ({"misses": 0}, "promises no share"),
         ({"executions": -3}, "has no whole numbers executions"),
+        ({"executions": 0}, "has 0 executions of"),
+        ({"samples": 0}, "executions of 0 samples"),
     ],
 )
 def test_a_forged_head_is_refused(tmp_path: Path, model: PhaseModel, head: dict[str, object], said: str) -> None:
@@ -106,6 +116,27 @@ def test_forged_arrays_are_refused(tmp_path: Path, model: PhaseModel) -> None:
         needs = replace(model.needs, **{field.name: getattr(model.needs, field.name)[:-1]})
         with pytest.raises(UsageError):
             read_model(kept(tmp_path, encoded(replace(model, needs=needs))))
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "number", "said"),
+    [
+        ("chain", "means", 1e300, "has numbers in chain.means beyond 1e+09"),
+        ("chain", "variances", 1e300, "has numbers in chain.variances beyond 1e+09"),
+        ("chain", "variances", 1e-300, "has a variance that is not above 0"),
+        ("chain", "transitions", 0.5, "transitions that are not probabilities"),
+        ("scaler", "centre", 1e300, "has numbers in scaler.centre beyond 1e+18"),
+        ("scaler", "scale", 1e-300, "has a scale that is not above 0"),
+        ("needs", "dwell_seconds", 1e300, "has numbers in needs.dwell_seconds beyond 1e+18"),
+        ("needs", "soon_need", 1e300, "has numbers in needs.soon_need beyond 1e+18"),
+    ],
+)
+def test_absurd_numbers_are_refused(tmp_path: Path, model: PhaseModel, part: str, name: str, number: float, said: str) -> None:
+    whole = getattr(model, part)
+    absurd = replace(whole, **{name: np.full_like(getattr(whole, name), number)})
+    with pytest.raises(UsageError) as error:
+        read_model(kept(tmp_path, encoded(replace(model, **{part: absurd}))))
+    assert said in str(error.value)
 
 
 class Bomb:

@@ -106,20 +106,33 @@ def result_options(what: str) -> Callable[[F], F]:
     )
 
 
+def share(text: str) -> float:
+    """A share of samples, 95% or 0.95, from 50% to 99.9%."""
+    try:
+        number = round(float(text.removesuffix("%")) / (100 if text.endswith("%") else 1), 9)
+    except ValueError:
+        number = 0.0
+    if not 0.5 <= number <= 0.999:
+        raise click.BadParameter(f"{text!r:.40} is no share from 50% to 99.9%, e.g. 95%")
+    return number
+
+
 def fitting_of(
-    method: Method, n_phases: int | None, seed: int, history: int, hidden: int, learning_rate: float, epochs: int
+    method: Method, met: float, n_phases: int | None, seed: int, history: int, hidden: int, learning_rate: float, epochs: int
 ) -> FitOptions:
     """Options of a fit, which need numpy."""
     from jpo.plugins.phases.fit import FitOptions
     from jpo.plugins.phases.methods.crbm import CrbmOptions
 
-    return FitOptions(method, n_phases, seed, CrbmOptions(history, hidden, learning_rate, epochs, seed=seed))
+    crbm = CrbmOptions(history, hidden, learning_rate, epochs, seed=seed)
+    return FitOptions(method, n_phases, seed, crbm, misses=1 - met)
 
 
 fit_options = as_record(
     "fitting",
     fitting_of,
     click.option("--method", type=click.Choice(METHODS), default="markov"),
+    click.option("--met", type=share, default="95%", metavar="SHARE", help="Promised share of samples whose demand is met."),
     click.option("--phases", "n_phases", type=click.IntRange(2, 50), help="How many; default: as the traces have them, 2 to 10."),
     click.option("--history", type=click.IntRange(1, 100), default=3, help="crbm-kmeans: samples it looks back."),
     click.option("--hidden", type=click.IntRange(1, 1000), default=10, help="crbm-kmeans: hidden units."),

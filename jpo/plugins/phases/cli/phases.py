@@ -215,10 +215,12 @@ def expand(
     metavar="TRACES",
     help="What the peers know of earlier runs; default: the same traces.",
 )
+@click.option("--plot", "picture", type=FILE, metavar="FILE", help="Met against allocated as a picture, .png or .svg.")
 @options(budget_option, fit_options, column_options, result_options("Write the report there too."))
 def evaluate(
     given: Sequence[Path],
     training: Sequence[Path],
+    picture: Path | None,
     per_hour: float,
     fitting: FitOptions,
     selection: Selection,
@@ -226,19 +228,25 @@ def evaluate(
 ) -> None:
     """Compare allocations by phases with simpler ways.
 
-    With a model: on these traces. Without one, each execution is left out of the fit that allocates for it.
+    With a model: on these traces. Without one, each execution is left out of the fit that allocates for it; --plot then also
+    draws what other values of --met come to.
 
     \b
     Examples:
       jpo phases evaluate traces.csv
+      jpo phases evaluate traces.csv --met 99% --plot met.svg
       jpo phases evaluate phases.model new.csv --training traces.csv
     """
     from jpo.plugins.phases.model_file import begins_as_model, read_model
     from jpo.plugins.phases.report import standings
     from jpo.plugins.phases.story import phases as command
     from jpo.plugins.phases.traces import ALWAYS
+    from jpo.report.forms.picture import can_plot
 
     _keepable(destination.result, [*given, *training])
+    _keepable(picture, [*given, *training])
+    if picture is not None:
+        can_plot(picture)
     if len(given) > 1 and begins_as_model(given[0]):
         fitted_model = read_model(given[0])
         needed = command.seen_by(fitted_model, ALWAYS)
@@ -246,7 +254,11 @@ def evaluate(
         known = _read(training, replace(selection, executions=()), needed) if training else None
         compared = command.evaluate(fitted_model, traces, known, per_hour=per_hour)
     else:
-        compared = command.evaluate_left_out(_read(given, selection), fitting, per_hour=per_hour, track=track)
+        compared = command.evaluate_left_out(
+            _read(given, selection), fitting, per_hour=per_hour, track=track, knob=picture is not None
+        )
+    if picture is not None:
+        standings.save_plot(compared, picture)
     replace(destination.report, files=(destination.result,) if destination.result else ()).show(standings, compared)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from jpo.plugins.phases.report.fitted import moment
 from jpo.plugins.phases.requests.evaluate import Share, Standings
 from jpo.records import uncoded
-from jpo.report.document import Cell, Column, Document, Row, Span, Table
+from jpo.report.document import Cell, Column, Document, Marks, Plot, Row, Span, Table
 from jpo.report.forms.csv import Raw, csv_line
+from jpo.report.forms.picture import save
 from jpo.wording.numbers import counted
 
 HEAD = ("exec_id", "t", "cpu_alloc", "mem_alloc")
@@ -18,15 +21,23 @@ LEGEND = (
     "met: share of the samples whose demand for CPU and memory was met, with its 90% interval over executions.",
     "CPU, memory: sum of the allocations / each run's own peak throughout; 1 is that peak.",
 )
+SEEN = "The more to the left and the higher, the better; the line: what a fit promises to meet (--met)."
 OF_WAYS = "clairvoyant: knows the run; how much there is to be saved."
 """Of several ways that are compared."""
+
+
+class Promised(NamedTuple):
+    """A share of samples that fits promised to meet, and what their requests came to."""
+
+    met: float
+    came_to: Standings
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedWays:
     """Ways to allocate for the same executions.
 
-    `place`: the file of the traces. `ways`: by name. `notes`: what the reader must not miss.
+    `place`: the file of the traces. `ways`: by name. `notes`: what the reader must not miss. `promises`: in a picture.
     """
 
     place: str
@@ -34,6 +45,23 @@ class ComparedWays:
     samples: int
     ways: Mapping[str, Standings]
     notes: tuple[str, ...] = ()
+    promises: tuple[Promised, ...] = ()
+
+
+def save_plot(compared: ComparedWays, file: Path) -> None:
+    """Demand met against allocation: a line of what the promises came to, and each way that was compared."""
+    charts = []
+    for resource in ("cpu", "memory"):
+        points = tuple((getattr(one.came_to, resource).mean, one.came_to.met.mean) for one in compared.promises)
+        texts = tuple(f"{one.met:.0%}" for one in compared.promises)
+        line = Marks("phases by --met", points, "dim", texts=texts, joined="line")
+        ways = (
+            Marks(name, ((getattr(way, resource).mean, way.met.mean),), hue=hue)
+            for hue, (name, way) in enumerate(compared.ways.items(), start=1)
+        )
+        label = f"{'CPU' if resource == 'cpu' else resource} allocated / the run's own peak"
+        charts.append(Plot(label, SEEN, "", "", (line, *ways), label, "share of samples met"))
+    save(charts, file, f"Demand met against allocation: {compared.place}")
 
 
 def document(compared: ComparedWays) -> Document:

@@ -16,7 +16,7 @@ import numpy as np
 
 from jpo.errors import UsageError
 from jpo.plugins.phases.model import HORIZON_SECONDS, PhaseModel
-from jpo.plugins.phases.requests.caution import LADDER, MISSES, Pair, Step, StepTrial, step_at
+from jpo.plugins.phases.requests.caution import LADDER, Pair, Step, StepTrial, step_at
 from jpo.plugins.phases.requests.demand import RESOURCES, Likely
 from jpo.plugins.phases.requests.watch import LEAST, AfterSample, Watch
 from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Floats, Traces
@@ -29,8 +29,6 @@ WORTHWHILE = 0.10
 """Saving, of CPU and memory in shares of their peaks together, for which a resize is spent where two are left; each one more or
 less divides or multiplies it by STEEP."""
 STEEP = 3.0
-MOST_KEPT = 2000
-"""Samples of an execution that was left out, of which what is known is kept: some 50 kB each; of longer ones it is found anew."""
 PATIENCE = 2.0
 """How often a saving too small by itself is forgone, each time for as long as a resize takes to come back, before it is taken."""
 
@@ -139,7 +137,7 @@ class Requests:
         margins = np.array([step.margin for step in steps])
         self.current: Floats = np.maximum(model.most.first * (1 + margins), self._least)
         self._peak: list[float] = np.maximum(model.most.ever, 1e-9).tolist()
-        self._forgone = 0.0
+        self._forgone, self._misses = 0.0, model.misses
 
     def follow(self, seen: AfterSample) -> bool:
         """Take note of a sample and what may follow it; whether the request has changed."""
@@ -147,7 +145,7 @@ class Requests:
         self._budget.pass_time(seen.seconds)
         missed = [used > requested for used, requested in zip(need, current, strict=True)]
         self._missed = [count + more for count, more in zip(self._missed, missed, strict=True)]
-        self._excess += any(missed) - MISSES
+        self._excess += any(missed) - self._misses
         left = self._budget.left
         if left < 1:
             return False
@@ -195,29 +193,26 @@ def allocate(model: PhaseModel, traces: Traces, *, per_hour: float = RESIZES_PER
 
 
 class LeftOut:
-    """Executions that a model has not seen, on which steps of caution are tried; what is known at each sample is found once, of
-    those longer than MOST_KEPT once for all steps that are tried together.
+    """Executions that a model has not seen, on which steps of caution are tried; what is known at each sample is found once.
 
     Raises UsageError: JPO-E736, the model knows nothing of CPU and memory; JPO-E731, the traces lack one of its features.
     """
 
     def __init__(self, model: PhaseModel, traces: Traces) -> None:
         self._model = model
-        self._executions = [
-            (execution, [*_known_once(model, execution)] if len(execution.times) <= MOST_KEPT else None)
-            for execution in _executions(model, traces)
-        ]
+        self._executions = [(execution, [*_known_once(model, execution)]) for execution in _executions(model, traces)]
 
     def on(self, cautions: Sequence[Pair]) -> StepTrial:
         nothing = np.zeros((len(cautions), RESOURCES))
-        trial = StepTrial(nothing, nothing[:, 0], nothing, 0)
-        for execution, kept in self._executions:
+        trial = StepTrial(nothing, nothing[:, 0], nothing, 0, nothing[:, 0])
+        for execution, seen in self._executions:
             used = execution.values[:, :RESOURCES]
-            seen = _known_once(self._model, execution) if kept is None else kept
             made = [requests for requests, _ in _followed(self._model, seen, cautions, RESIZES_PER_HOUR)]
             missed = np.array([requests < used for requests in made])  # (cautions, samples, 2)
             allocated = np.array([(requests / np.maximum(used.max(0), 1e-9)).sum(0) for requests in made])
-            trial = trial.with_(StepTrial(missed.sum(1), missed.any(2).sum(1), allocated, len(used)))
+            either = missed.max(2)
+            spells = either[:, 0] + (either[:, 1:] > either[:, :-1]).sum(1)
+            trial = trial.with_(StepTrial(missed.sum(1), either.sum(1), allocated, len(used), spells))
         return trial
 
 

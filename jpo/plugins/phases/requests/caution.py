@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 
 import numpy as np
 
 from jpo.plugins.phases.traces import Floats
+from jpo.wording.numbers import counted
 
 Pair = tuple[int, int]
 """Steps for CPU and memory."""
 MISSES = 0.05
-"""Share of samples whose demand, CPU's or memory's, may be more than what was allocated."""
+"""Share of samples whose demand, CPU's or memory's, may be more than what was allocated, where nobody says another."""
 CONFIDENCE = 1.645
 """Standard errors by which the promise must be kept: in 95 of 100 fits."""
 LITTLE = "JPO-W875"
@@ -71,10 +72,9 @@ CAREFUL = next(at for at, step in enumerate(LADDER) if step.window) - 1
 """The most careful step by phases: where nothing keeps the promise."""
 PROVABLE = math.ceil(NO_MISS / MISSES)
 """Samples: fewer prove nothing, even where none of them is missed."""
-ONE_RUN, FEW_SAMPLES = len(LADDER), len(LADDER) + 1
-STEPS = (*LADDER, replace(LADDER[CAREFUL], least=1.0), replace(LADDER[-1], least=1.4))
-"""The ladders, and the steps of what little is known of: one execution does not say how runs differ, and fewer samples than
-PROVABLE say nothing; the peak in training is held."""
+HELD = len(LADDER)
+STEPS = (*LADDER, replace(LADDER[-1], least=1.4))
+"""The ladders, and the step of what nothing is known of: what was used at most is held, and what another run may use besides."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -86,67 +86,82 @@ class StepTrial:
         either: shape (steps,), samples whose demand for CPU or memory was not met.
         allocated: shape (steps, 2), sum of allocations over the run's own peak.
         samples: of how many.
+        spells: shape (steps,), how often such samples began to be missed.
     """
 
     missed: Floats
     either: Floats
     allocated: Floats
     samples: int
+    spells: Floats
 
     def with_(self, other: StepTrial) -> StepTrial:
-        either, samples = self.either + other.either, self.samples + other.samples
-        return StepTrial(self.missed + other.missed, either, self.allocated + other.allocated, samples)
+        return StepTrial(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(StepTrial)))
+
+    @property
+    def independent(self) -> float:
+        """As how many independent samples they count, since a miss lasts: if another one follows with a probability of a, and
+        spells are 1 / (1 - a) long, the variance of their share is (1 + a) / (1 - a) times as large."""
+        return self.samples / (2 * max(float(self.either.sum() / max(self.spells.sum(), 1.0)), 1.0) - 1)
 
 
-def cheapest(tried: Callable[[Sequence[Pair]], StepTrial]) -> Pair:
-    """The steps for CPU and memory that allocate least and keep the promise; the most careful by phases where none does.
+def cheapest(tried: Callable[[Sequence[Pair]], StepTrial], misses: float = MISSES) -> Pair | None:
+    """The steps for CPU and memory that allocate least and keep the promise; None where none does.
 
     A run climbs its ladder by the misses of both, so that what a step misses depends on the other one: each is tried for both,
     and then the pairs that this promises, until one keeps it, all on executions that the model has not seen.
     """
-    pairs = _promising(tried([(step, step) for step in range(len(LADDER))]))
+    pairs = _promising(tried([(step, step) for step in range(len(LADDER))]), misses)
     for at in range(0, len(pairs), TRIED_AT_ONCE):
         some = pairs[at : at + TRIED_AT_ONCE]
         trial = tried(some)
-        kept = [pair for pair, missed in zip(some, trial.either, strict=True) if _keeps(missed, trial.samples)]
+        kept = [pair for pair, missed in zip(some, trial.either, strict=True) if _keeps(missed, trial, misses)]
         if kept:
             return kept[0]
-    return CAREFUL, CAREFUL
+    return None
 
 
-def _promising(trial: StepTrial) -> list[Pair]:
+def _promising(trial: StepTrial, misses: float) -> list[Pair]:
     """Pairs of which no step misses too much, the one that seems to allocate least first."""
     # a bolder step that happened to miss less than a careful one was lucky
     ladders = np.split(trial.missed, [CAREFUL + 1])
     missed = np.concatenate([np.maximum.accumulate(ladder[::-1])[::-1] for ladder in ladders])
-    cpu, memory = ([step for step, count in enumerate(counts) if _keeps(count, trial.samples)] for counts in missed.T)
+    cpu, memory = ([step for step, count in enumerate(counts) if _keeps(count, trial, misses)] for counts in missed.T)
     return sorted(product(cpu, memory), key=lambda pair: float(trial.allocated[pair[0], 0] + trial.allocated[pair[1], 1]))
 
 
-def _keeps(missed: float, samples: int) -> bool:
+def _keeps(missed: float, trial: StepTrial, misses: float) -> bool:
     """Whether one can be sure of the promise; of few samples without a miss the standard error says nothing, NO_MISS does."""
-    share = min(missed / samples, 1.0)
-    error = np.sqrt(share * (1 - share) / samples)
-    return bool(max(share + CONFIDENCE * error, NO_MISS / samples) <= MISSES)
+    share = min(missed / trial.samples, 1.0)
+    error = np.sqrt(share * (1 - share) / trial.independent)
+    return bool(max(share + CONFIDENCE * error, NO_MISS / trial.independent) <= misses)
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Steps for CPU and memory, and what they did on blocks of one execution, where they were tried on these."""
+
+    steps: Pair
+    blocks: StepTrial | None = None
 
 
 def untried(executions: int, samples: int) -> int:
     """The step of a model that was tried on nothing, by what it has seen."""
-    if samples < PROVABLE:
-        return FEW_SAMPLES
-    return ONE_RUN if executions == 1 else CAREFUL
+    return HELD if executions == 1 or samples < PROVABLE else CAREFUL
 
 
-def little_known(executions: int, samples: int) -> tuple[str, ...]:
-    """What requests cannot know, and what they do about it; nothing where they were tried."""
-    remedy = f"fit on {FOLDS} executions or more"
-    if samples < PROVABLE:
-        finding = f"{samples} samples are too few to know how much is missed: requests stay 40% above their peak"
-        return (f"{finding}; {remedy}, of {PROVABLE} samples [{LITTLE}]",)
-    if executions == 1:
-        return (f"one execution does not say how runs differ: requests stay above its peak; {remedy} [{LITTLE}]",)
+def little_known(executions: int, samples: int, caution: Caution) -> tuple[str, ...]:
+    """What requests cannot know, what they do about it, and at what price; nothing where they were tried on executions."""
+    few, remedy = counted(executions, "execution"), f"fit on {FOLDS} executions or more"
+    if trial := caution.blocks:
+        met, (cpu, memory) = 1 - trial.either[0] / trial.samples, trial.allocated[0] / trial.samples
+        price = f"{met:.1%} of the samples met at {cpu:.2f} (CPU) and {memory:.2f} (memory) of a block's peak"
+        return (f"{few} left requests to be tried on blocks left out of the longest: {price} [{LITTLE}]",)
+    if caution.steps == (HELD, HELD):
+        finding = f"{few} of {counted(samples, 'sample')} cannot say how much others miss"
+        return (f"{finding}: requests stay {STEPS[HELD].least - 1:.0%} above the peak; {remedy}, or on a longer one [{LITTLE}]",)
     if executions < FOLDS:
-        return (f"{executions} executions leave too few to try requests on: they are as careful as can be; {remedy} [{LITTLE}]",)
+        return (f"{few} leave too little to try requests on: they are as careful as can be; {remedy} [{LITTLE}]",)
     return ()
 
 

@@ -24,7 +24,7 @@ from jpo.plugins.phases.recorded import traces_of
 from jpo.plugins.phases.report.fitted import ComingPhase, Kind, Phases
 from jpo.plugins.phases.report.plots import plot_resources, plot_variance
 from jpo.plugins.phases.report.sized import Sized
-from jpo.plugins.phases.report.standings import ComparedWays
+from jpo.plugins.phases.report.standings import ComparedWays, Promised
 from jpo.plugins.phases.requests.allocate import Allocation, allocate
 from jpo.plugins.phases.requests.caution import LITTLE
 from jpo.plugins.phases.requests.evaluate import compare, leave_out, standings
@@ -39,6 +39,8 @@ from jpo.records import Track
 
 MOST_OF_KINDS = 60
 """Executions between which kinds are looked for."""
+KNOB = (0.2, 0.1, 0.05, 0.02, 0.01)
+"""Shares of samples that may be missed, of which a picture shows what they cost."""
 UNLIKE = 0.1
 """Share of samples unlike training from which the reader is told."""
 
@@ -119,11 +121,20 @@ def evaluate(model: PhaseModel, traces: Traces, training: Traces | None, *, per_
     return _compared(traces, compare(traces, training or traces, model, per_hour=per_hour))
 
 
-def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float, track: Track) -> ComparedWays:
-    """The same, each execution left out of the fit; UsageError JPO-E735 where there is one only."""
+def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float, track: Track, knob: bool = False) -> ComparedWays:
+    """The same, each execution left out of the fit; `knob`: by fits of other promises, too.
+
+    Raises UsageError: JPO-E735, there is one execution only.
+    """
     if len(traces.executions) < 2:
         raise UsageError(traces.place, "has one execution only: none is left to fit", "name traces of several", code="JPO-E735")
-    return _compared(traces, leave_out(traces, partial(fit_model, options=options), per_hour=per_hour, track=track))
+
+    def ways(misses: float) -> Mapping[str, Sequence[Allocation]]:
+        fit_anew = partial(fit_model, options=replace(options, misses=misses))
+        return leave_out(traces, fit_anew, per_hour=per_hour, track=track)
+
+    promises = tuple(Promised(1 - misses, standings(ways(misses)["phases"])) for misses in (KNOB if knob else ()))
+    return replace(_compared(traces, ways(options.misses)), promises=promises)
 
 
 def seen_by(model: PhaseModel, shown: Sequence[str] = ()) -> tuple[str, ...]:

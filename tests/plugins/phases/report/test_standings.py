@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from jpo.plugins.phases.report.standings import ComparedWays, as_json, document, requests_csv
+from jpo.plugins.phases.report.standings import ComparedWays, Promised, as_json, document, requests_csv, save_plot
 from jpo.plugins.phases.requests.evaluate import Share, Standings
 from jpo.report.forms import json, text
 
@@ -31,3 +34,18 @@ def test_a_request_of_millionths_of_a_core_is_not_rounded_away() -> None:
     for cores in (3.21e-7, 4.2e-3, 0.0):
         _, line, _ = requests_csv([("e", 5.0, cores, 1.0)]).split("\n")
         assert float(line.split(",")[2]) == pytest.approx(cores, rel=1e-6)
+
+
+def test_a_picture_has_the_promises_and_each_way(tmp_path: Path) -> None:
+    save_plot(replace(COMPARED, promises=(Promised(0.9, WAY), Promised(0.99, WAY))), tmp_path / "met.svg")
+    drawn = (tmp_path / "met.svg").read_text()
+    for text_of in (
+        "phases by --met",
+        "KRR",
+        "90%",
+        "99%",
+        "CPU allocated / the run",
+        "memory allocated",
+        "share of samples met",
+    ):
+        assert text_of in drawn

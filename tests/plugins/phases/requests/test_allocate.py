@@ -100,13 +100,7 @@ def test_requests_never_fall_below_a_share_of_the_peak(model: PhaseModel) -> Non
     assert (allocation.requests[-1] < 2 * LEAST * model.most.ever).all()
 
 
-@pytest.mark.parametrize("kept", [0, 2000])
-def test_pairs_of_steps_are_tried_as_they_would_be_allocated(
-    kept: int, model: PhaseModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "jpo.plugins.phases.requests.allocate.MOST_KEPT", kept
-    )  # samples of which all that is known stays in memory
+def test_pairs_of_steps_are_tried_as_they_would_be_allocated(model: PhaseModel) -> None:
     pairs = [*((step, step) for step in range(len(LADDER))), (CAREFUL + 1, 2)]
     trial = LeftOut(model, others()).on(pairs)
     for at, caution in ((2, (2, 2)), (-1, (CAREFUL + 1, 2))):
@@ -116,6 +110,8 @@ def test_pairs_of_steps_are_tried_as_they_would_be_allocated(
         assert trial.samples == len(used)
         assert trial.missed[at].tolist() == missed.sum(0).tolist()
         assert trial.either[at] == missed.any(1).sum()
+        each = [(one.requests < one.execution.values).any(1) for one in one]
+        assert trial.spells[at] == sum(np.diff(np.r_[False, missed].astype(int)).clip(0).sum() for missed in each)
     assert (np.diff(trial.allocated.sum(1)[: CAREFUL + 1]) > 0).all()
 
 

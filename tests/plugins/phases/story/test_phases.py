@@ -89,6 +89,15 @@ def test_ways_to_allocate_are_compared(jpo: Call) -> None:
     assert "clairvoyant" in out
 
 
+def test_a_picture_shows_what_other_promises_cost(jpo: Call, tmp_path: Path) -> None:
+    some = ("--execution", "run-0", "--execution", "run-1", "--execution", "run-2")
+    assert jpo("evaluate", "train.csv", *some, "--plot", str(tmp_path / "met.svg"))[0] == 0
+    assert "phases by --met" in (tmp_path / "met.svg").read_text()
+    code, _, err = jpo("evaluate", "train.csv", *some, "--plot", str(tmp_path / "met.pdf"))
+    assert code == 2
+    assert "JPO-E712" in err
+
+
 def test_columns_can_be_named(jpo: Call, tmp_path: Path) -> None:
     text = Path("train.csv").read_text().replace("cpu.usage.cores", "C").replace("pod.id", "who")
     (tmp_path / "t.csv").write_text(text)
