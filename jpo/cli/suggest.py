@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,16 +12,26 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings, new_id, targets_for_once
 from jpo.cli.gate import ReaderGone, complain, save_copy
-from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option
-from jpo.cli.output import READABLE, Output, writable
-from jpo.cli.subject import job_options
-from jpo.errors import NothingAdmissible
+from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option, settings_options
+from jpo.cli.output import READABLE, Output, can_be_kept, writable
+from jpo.cli.subject import config_inis
+from jpo.errors import NothingAdmissible, UsageError
 
 if TYPE_CHECKING:
     from jpo.commands.suggest import SuggestOptions
     from jpo.project.load import LoadedSettings
 
 WOULD_CHANGE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A config.ini and what the command line says of it; `lasting`: its settings without what holds for this once."""
+
+    config: Path
+    settings: LoadedSettings
+    lasting: LoadedSettings
+    options: SuggestOptions
 
 
 @click.command()
@@ -43,9 +54,9 @@ WOULD_CHANGE = 10
 @seed_option
 @click.option("--strict", is_flag=True, help="Fail (exit 4) if a source of runs cannot be read completely.")
 @output_options(*READABLE, files=True)
-@options(network_options, job_options)
+@options(network_options, config_inis, settings_options)
 def suggest(
-    given: Path | None,
+    given: Sequence[Path],
     toml: Path | None,
     chosen: Sequence[str],
     *,
@@ -65,7 +76,7 @@ def suggest(
 ) -> int:
     """Write better values into CONFIG.INI, on record.
 
-    They rest on evidence from earlier runs, and an independent guard has checked them.
+    They rest on evidence from earlier runs, and an independent guard has checked them. Several files are answered one by one.
 
     \b
     Examples:
@@ -74,47 +85,67 @@ def suggest(
       jpo suggest config.ini --prefer cost --explore off
       jpo suggest config.ini --deadline 6h --max-cost 20
       jpo suggest config.ini --set batch_size=128      your value, still guarded and on record
+      jpo suggest jobs/*/config.ini -o json            each as if alone, in one process
     """
     from jpo.cli.names import values_given
-    from jpo.commands import suggest as command
-    from jpo.report import suggestion
+    from jpo.commands.suggest import SuggestOptions
 
     now = time.time()
     flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
-    settings = load_settings(given, toml, flags)
-    lasting = settings if prefer is None else load_settings(given, toml, {**flags, "preference": None})
-    if deadline is not None or max_cost is not None:  # guard and agent alike go by them
-        settings = load_settings(given, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)})
-    config = config_of(given, settings)
-    writable([*output.files, *([in_force] if in_force else [])], config, settings)
-    wanted = command.SuggestOptions(
-        suggestion_id=new_id(now),
-        now=now,
-        dry_run=dry_run or check,
-        diff=diff,
-        offline=network.offline,
-        strict=strict,
-        learn=not no_learn,
-        seed=seed,
-        chosen=values_given("--set", chosen, config, settings),
-        done_by=deadline is not None,
-    )
+
+    def asked_of(path: Path | None) -> Asked:
+        settings = load_settings(path, toml, flags)
+        lasting = settings if prefer is None else load_settings(path, toml, {**flags, "preference": None})
+        if deadline is not None or max_cost is not None:  # guard and agent alike go by them
+            settings = load_settings(path, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)})
+        config = config_of(path, settings)
+        wanted = SuggestOptions(
+            suggestion_id=new_id(now),
+            now=now,
+            dry_run=dry_run or check,
+            diff=diff,
+            offline=network.offline,
+            strict=strict,
+            learn=not no_learn,
+            seed=seed,
+            chosen=values_given("--set", chosen, config, settings),
+            done_by=deadline is not None,
+        )
+        return Asked(config, settings, lasting, wanted)
+
+    if len(given) > 1:
+        from jpo.cli.several import suggest_each
+
+        if in_force is not None:
+            raise UsageError("--in-force", "is one file, and several are asked for", "leave it out", code="JPO-E308")
+        can_be_kept(output.files)
+        return suggest_each(given, asked_of, output, changed=WOULD_CHANGE if check else 0)
+    return suggest_one(asked_of(given[0] if given else None), output, in_force, changed=WOULD_CHANGE if check else 0)
+
+
+def suggest_one(one: Asked, output: Output, in_force: Path | None, *, changed: int) -> int:
+    """One answer, and `changed` where the file would be another one."""
+    from jpo.commands import suggest as command
+    from jpo.report import suggestion
+
+    writable([*output.files, *([in_force] if in_force else [])], one.config, one.settings)
     try:
-        report = command.suggest(config, settings, wanted)
+        report = command.suggest(one.config, one.settings, one.options)
         if in_force is not None and report.in_force is not None:
             save_copy(in_force, report.in_force)
-        output.show(suggestion, report, on_record=not wanted.dry_run)
+        output.show(suggestion, report, on_record=not one.options.dry_run)
     except (NothingAdmissible, ReaderGone):
-        learn_afterwards(config, lasting, wanted)  # its new runs are on record all the same
+        learn_afterwards(one)  # its new runs are on record all the same
         raise
-    learn_afterwards(config, lasting, wanted)
-    return WOULD_CHANGE if check and report.suggestion.changes_file else 0
+    learn_afterwards(one)
+    return changed if report.suggestion.changes_file else 0
 
 
-def learn_afterwards(config: Path, settings: LoadedSettings, wanted: SuggestOptions) -> None:
+def learn_afterwards(one: Asked) -> None:
     """Let the agent learn from what is new, if it may; its trouble is a line on stderr."""
-    if wanted.learn and not wanted.dry_run:
+    if one.options.learn and not one.options.dry_run:
         from jpo.commands.learn import learn_after_suggestion  # what only learning needs takes a while to import
 
-        if why_not := learn_after_suggestion(config, settings, now=wanted.now, seed=wanted.seed, tests=True):
+        now, seed = one.options.now, one.options.seed
+        if why_not := learn_after_suggestion(one.config, one.lasting, now=now, seed=seed, tests=True):
             complain(why_not)
