@@ -28,7 +28,7 @@ def load_settings(
     config: Path | None, toml: Path | None, flags: Mapping[str, Any], *, of_its_own: bool = False
 ) -> LoadedSettings:
     """Effective settings, and who asks; flags that were not given do not count. `of_its_own`: as for `load`."""
-    from jpo.project.load import Caller, load
+    from jpo.project.load import load
 
     given = {
         section: {k: v for k, v in table.items() if v is not None} if isinstance(table, Mapping) else table
@@ -36,7 +36,7 @@ def load_settings(
         if table is not None
     }
     settings = load(config, toml, os.environ, given, of_its_own=of_its_own)
-    return replace(settings, caller=Caller(author_of(os.environ), side_branch_of(os.environ)), track=track)
+    return replace(settings, author=author_of(os.environ), side_branch=side_branch_of(os.environ), track=track)
 
 
 def settings_beside(given: Path | None, toml: Path | None) -> LoadedSettings:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -26,9 +26,6 @@ from jpo.project.settings import AgentTable, CardTable, CheckTable, QuotaTable, 
 from jpo.project.tables.faults import Origin, explained, place_of, refuse_impossible
 from jpo.project.tables.promises import SlaTable
 from jpo.records import Parameters, Track, silently
-
-if TYPE_CHECKING:
-    from jpo.history import Store
 
 Table = TypeVar("Table", bound=BaseModel)
 SECRETS = ("token", "password")
@@ -44,22 +41,6 @@ MAX_TOML_BYTES = 1 << 20  # a settings file of more than 1 MiB is something else
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """Who runs this process, and what several of its commands share.
-
-    Attributes:
-        author: who and where, for the audit log (inventory/caller.py); empty where JPO works for itself, as in simulations.
-        side_branch: the branch, in a pipeline of another than the default one; "" elsewhere.
-        histories: opens a store, by settings and whether it is only read, and keeps it for several config.ini; None: each has
-            its own.
-    """
-
-    author: Mapping[str, str] = field(default_factory=dict)
-    side_branch: str = ""
-    histories: Callable[[LoadedSettings, bool], Store] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class LoadedSettings:
     """Effective settings and where they came from.
 
@@ -71,10 +52,13 @@ class LoadedSettings:
         toml: the settings file that was read, if any.
         store_root: folder from which the path of the store starts; None: `root`.
         store_folder: the one of an earlier version of JPO, which found jpo.toml next to config.ini or here; None: with --config.
+        author: who and where, for the audit log (inventory/caller.py); empty where JPO works for itself, as in simulations.
+        side_branch: the branch, in a pipeline of another than the default one; "" elsewhere.
         track: shows how far long reading is, to who waits for it; silent where nobody does.
         room: the most that one run could have on the engine to which it goes, by resource; empty: not known, nothing is limited.
         fallback: nothing but values of runs that ended well is chosen, and how far one step may lead is not asked of them; where
             none ended well, these come back, with which config.ini began (empty: not known). None: anything may be chosen.
+        histories: stores that are kept open for several config.ini, by URL; None: each opens its own.
     """
 
     values: Settings
@@ -82,12 +66,14 @@ class LoadedSettings:
     origins: Mapping[str, Origin]
     root: Path
     toml: Path | None
-    caller: Caller = field(default_factory=Caller)
+    author: Mapping[str, str] = field(default_factory=dict)
+    side_branch: str = ""
     store_root: Path | None = None
     store_folder: Path | None = None
     track: Track = silently
     room: Mapping[str, float] = field(default_factory=dict)
     fallback: Parameters | None = None
+    histories: dict[str, Any] | None = None
 
     @property
     def place(self) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from constraints import Limits
 from jpo.cost import Prices
-from jpo.errors import JpoError
 from jpo.history import Store, open_store
 from jpo.history.undo import pinned
 from jpo.history.unsettled import settle
@@ -130,41 +129,19 @@ def open_project_store(settings: LoadedSettings) -> Iterator[ProjectStore]:
 
 
 def open_history(settings: LoadedSettings, *, read_only: bool = False) -> Store:
-    """The store that settings name, a context manager; what it records says who asked, and where. One that is kept stays open.
+    """The store that settings name, a context manager; what it records says who asked, and where. One that is kept for several
+    config.ini is closed by who keeps it.
 
     Raises UsageError: the URL names no store, or one that would get a secret which is not for it; StoreError: it cannot be
     created, opened or read.
     """
     check_store(settings)
-    kept = settings.caller.histories
-    return _opened(settings, read_only) if kept is None else kept(settings, read_only)
-
-
-@contextmanager
-def histories_kept() -> Iterator[Callable[[LoadedSettings, bool], Store]]:
-    """Opens each store once, and closes all in the end. One that cannot be opened is not tried again: it may have waited."""
-    with ExitStack() as stack:
-        found: dict[tuple[str, bool], Store | JpoError] = {}
-
-        def kept(settings: LoadedSettings, read_only: bool) -> Store:
-            key = (settings.store_url, read_only)
-            if key not in found:
-                try:
-                    found[key] = stack.enter_context(_opened(settings, read_only))
-                except JpoError as error:
-                    found[key] = error
-            if isinstance(store := found[key], JpoError):
-                raise store
-            return store
-
-        yield kept
-
-
-def _opened(settings: LoadedSettings, read_only: bool) -> Store:
     table, url = settings.values.store, settings.store_url
-    return open_store(
-        url, read_only=read_only, timeout_seconds=table.timeout, deadline_seconds=table.deadline, author=settings.caller.author
+    kept = settings.histories
+    opened: Store = (kept or {}).get(url) or open_store(
+        url, read_only=read_only, timeout_seconds=table.timeout, deadline_seconds=table.deadline, author=settings.author
     )
+    return opened if kept is None or url in kept else kept.setdefault(url, opened.__enter__())
 
 
 def preference_of(settings: LoadedSettings) -> Preference:

@@ -63,7 +63,7 @@ def explore_here(settings: LoadedSettings) -> Explore:
 
 def kept_from_exploring(settings: LoadedSettings) -> tuple[Note, ...]:
     """That nothing new is tried on this branch; empty where `explore` applies as it is set."""
-    agent, branch = settings.values.agent, settings.caller.side_branch
+    agent, branch = settings.values.agent, settings.side_branch
     asked = settings.said_by("agent.explore") in ("command line", "environment")
     if not branch or asked or agent.explore == "off" or any(fnmatchcase(branch, form) for form in agent.explore_branches):
         return ()

@@ -34,13 +34,13 @@ Start = tuple[Workload, tuple[Note, ...]]
 
 def checkout_of(workload: Workload, settings: LoadedSettings) -> Checkout:
     """The checkout of a config.ini as it stands there."""
-    branch, committed = (settings.caller.author.get("ref"), workload.current) if in_pipeline(settings) else (None, None)
+    branch, committed = (settings.author.get("ref"), workload.current) if in_pipeline(settings) else (None, None)
     return Checkout(within_project(workload.path), branch, committed)
 
 
 def in_pipeline(settings: LoadedSettings) -> bool:
     """Whether a CI server runs this: its checkouts have what is committed."""
-    return settings.caller.author.get("where", "local") != "local"
+    return settings.author.get("where", "local") != "local"
 
 
 def start_of(workload: Workload, store: Store, settings: LoadedSettings, limits: Limits | None, *, now: float) -> Start:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jpo.project.checkout.branch import explore_here, kept_from_exploring, side_branch_of
-from jpo.project.load import Caller, load
+from jpo.project.load import load
 
 GITHUB, GITLAB = {"GITHUB_ACTIONS": "true"}, {"GITLAB_CI": "true", "CI_DEFAULT_BRANCH": "main"}
 JENKINS = {"JENKINS_URL": "https://ci"}
@@ -81,7 +81,7 @@ def test_side_branches_try_something_new_only_where_they_are_told(
 ) -> None:
     (tmp_path / "jpo.toml").write_text(toml)
     settings = load(tmp_path / "config.ini", None, environ, flags)
-    there = replace(settings, caller=Caller(side_branch="feature/x"))
+    there = replace(settings, side_branch="feature/x")
     assert explore_here(there) == bold
     assert bool(kept_from_exploring(there)) == (bold == "off")
     assert (explore_here(settings), kept_from_exploring(settings)) == (settings.values.agent.explore, ())

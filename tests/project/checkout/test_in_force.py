@@ -56,7 +56,7 @@ def test_a_checkout_is_known_by_its_file_and_in_a_pipeline_by_branch_and_values(
     path, settings = repository()
     with open_project(path, settings, now=0.0) as job:
         assert checkout_of(job.workload, settings) == Checkout("config.ini")
-        there = replace(settings, caller=Caller({"where": "gitlab", "ref": "main"}))
+        there = replace(settings, author={"where": "gitlab", "ref": "main"})
         assert checkout_of(job.workload, there) == Checkout("config.ini", "main", job.workload.current)
 
 

@@ -27,7 +27,7 @@ def no_failure_in_a_pipeline(settings: LoadedSettings, what: str, *, strict: boo
     try:
         yield
     except JpoError as error:
-        if strict or settings.caller.author["where"] not in ("gitlab", "github"):
+        if strict or settings.author["where"] not in ("gitlab", "github"):
             raise
         complain(f"{what}: {error} [{error.code}]")
 
@@ -72,7 +72,7 @@ def comment(
     can_be_kept(files)
     settings = load_settings(given, toml, {})
     with no_failure_in_a_pipeline(settings, "no note", strict=strict or dry_run):
-        note = command.comment(suggestion_id, source, settings, given, link=link or settings.caller.author.get("url"))
+        note = command.comment(suggestion_id, source, settings, given, link=link or settings.author.get("url"))
         for file in files:
             save(file, report.body(note))
         if dry_run:

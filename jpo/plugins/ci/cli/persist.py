@@ -45,7 +45,7 @@ def persist(
     settings = load_settings(given, toml, {})
     config = config_of(given, settings)
     with no_failure_in_a_pipeline(settings, "nothing was proposed", strict=strict or dry_run):
-        note = comment(None, source, settings, given, link=link or settings.caller.author.get("url"))
+        note = comment(None, source, settings, given, link=link or settings.author.get("url"))
         if dry_run:
             made, file = note.report.suggestion, within_project(config)
             put(f"{proposal.branch(made, file)}\n{proposal.title(made, file)}\n\n{proposal.text(note)}")

@@ -2,8 +2,8 @@
 
 A platform names clusters of nodes of types. Types of nodes and processors are data of HDeepRM that JPO does not have: they are
 read from `node_types.json` and `processor_types.json` next to the platform, in `data` beside it, or from its own key `types`.
-Speeds are clock_rate x dpflops_per_cycle, relative to the reference machine of `job_limits` (HDeepRM 0.1), else to the mean core
-of the platform (since 0.2); a core draws power / cores; memory is in GB, memory bandwidth in GB/s per processor.
+Speeds are clock_rate x dpflops_per_cycle, relative to the reference machine of `job_limits` (2.75 GHz, 8 wide, unless it says
+otherwise); a core draws power / cores; memory is in GB, memory bandwidth in GB/s per processor.
 
 Source: Herrera, "HDeepRM: Deep Reinforcement Learning for Workload Management", 2019: documentation, code and data files of its
 versions 0.1.0b0 to 0.3.1b1.
@@ -27,6 +27,7 @@ from jpo.plugins.cluster.platform.described import text as text_of
 from jpo.plugins.cluster.platform.platform import NodeGroup, NodeType, Platform, ProcessorType
 
 MOST_BYTES = 1 << 22
+REFERENCE_GFLOPS = 2.75 * 8
 GIB_PER_GB = 1e9 / 2**30
 SLOTS: Mapping[str, int] = {"normal": 32, "small": 8, "minimal": 1}
 """Waiting jobs that an observation shows."""
@@ -173,42 +174,26 @@ def read_legacy_platform(path: Path) -> Platform:
     """The platform of a file. Raises UsageError: JPO-E742, it describes none, or a type of node or processor is not known."""
     document = _document(path)
     try:
-        types = _types(document, path, "node"), _types(document, path, "processor")
-        groups = _groups(document, *types, 1.0)
-        platform = Platform(path.stem, _groups(document, *types, _reference(document) or _mean_speed(groups)))
+        nodes, processors = (_types(document, path, kind) for kind in ("node", "processor"))
+        limits = document.get("job_limits", {})
+        machine = limits.get("reference_machine") if isinstance(limits, dict) else None
+        machine = machine if isinstance(machine, dict) else {}
+        width = machine.get("dpflop_vector_width", machine.get("dpflops_per_cycle", 8))
+        reference = {"width": width, "clock": machine.get("clock_rate", 2.75)}
+        gflops = number_of(reference, "clock", "job_limits.reference_machine") * number_of(reference, "width", "job_limits")
+        groups = []
+        for place, cluster in enumerate(_list(document, "clusters"), start=1):
+            where = f"cluster {place}"
+            for part in _list(cluster, "nodes", f"{where}."):
+                kind = text_of(part, "type", where)
+                node, count = _node(kind, nodes, processors, gflops), whole(part, "number", where, default=1)
+                groups.append(NodeGroup(str(cluster.get("id", where)), node, count))
+        platform = Platform(path.stem, tuple(groups))
     except ValueError as error:
         raise unusable(path, str(error)) from error
     if platform.cores("cpu") > MOST_CORES:
         raise unusable(path, f"has more than {MOST_CORES} cores")
     return platform
-
-
-def _reference(document: Table) -> float | None:
-    """GFLOP/s of a core of the reference machine, where the file has one."""
-    limits = document.get("job_limits")
-    machine = limits.get("reference_machine") if isinstance(limits, dict) else None
-    if not isinstance(machine, dict):
-        return None
-    width = machine.get("dpflop_vector_width", machine.get("dpflops_per_cycle", 8))
-    found = {"width": width, "clock": machine.get("clock_rate", 2.75)}
-    return number_of(found, "clock", "job_limits.reference_machine") * number_of(found, "width", "job_limits")
-
-
-def _mean_speed(groups: tuple[NodeGroup, ...]) -> float:
-    """Of all cores."""
-    each = [(group.count * one.cores, one.speed) for group in groups for one in group.node.processors]
-    return sum(cores * speed for cores, speed in each) / sum(cores for cores, _ in each)
-
-
-def _groups(document: Table, nodes: Table, processors: Table, reference: float) -> tuple[NodeGroup, ...]:
-    """`reference`: GFLOP/s of a core whose speed is 1."""
-    groups = []
-    for place, cluster in enumerate(_list(document, "clusters"), start=1):
-        where = f"cluster {place}"
-        for part in _list(cluster, "nodes", f"{where}."):
-            node = _node(text_of(part, "type", where), nodes, processors, reference)
-            groups.append(NodeGroup(str(cluster.get("id", where)), node, whole(part, "number", where, default=1)))
-    return tuple(groups)
 
 
 def _node(kind: str, nodes: Table, processors: Table, reference: float) -> NodeType:
@@ -219,7 +204,7 @@ def _node(kind: str, nodes: Table, processors: Table, reference: float) -> NodeT
         one = _table(processors, name, "processor type ")
         where = f"processor type {name}"
         cores = whole(one, "cores", where)
-        speed = number_of(one, "clock_rate", where) * number_of(one, "dpflops_per_cycle", where) / reference
+        speed = number_of(one, "clock_rate", where) * number_of(one, "dpflops_per_cycle", where) / (reference or REFERENCE_GFLOPS)
         bandwidth = number_of(one, "mem_bw", where)
         watts = number_of(one, "power", where) / cores
         built += [ProcessorType(name, "cpu", cores, speed, watts, bandwidth)] * whole(part, "number", where, default=1)

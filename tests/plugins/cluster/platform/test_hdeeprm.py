@@ -100,11 +100,6 @@ def test_a_platform_has_speeds_watts_and_bandwidth_of_its_types(tmp_path: Path) 
     assert platform.groups[0].node.memory_gib == pytest.approx(32e9 / 2**30)
 
 
-def test_without_a_reference_machine_the_mean_core_has_speed_one(tmp_path: Path) -> None:
-    platform = read_legacy_platform(written(tmp_path, changed(PLATFORM, "job_limits", None)))
-    assert [one.speed for one in platform.groups[0].node.processors] == pytest.approx([4.0 / 4.2, 4.4 / 4.2])
-
-
 def test_types_may_be_files_beside_it(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     for kind, types in PLATFORM["types"].items():
