@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FileAsked:
     """A config.ini and what the command line says of it; `lasting`: its settings without what holds for this once."""
 
     config: Path
@@ -101,7 +101,7 @@ def suggest(
     flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
     histories: dict[str, Store] = {}
 
-    def asked_of(path: Path | None) -> Asked:
+    def asked_of(path: Path | None) -> FileAsked:
         settings = load_settings(path, toml, flags)
         lasting = settings if prefer is None else load_settings(path, toml, {**flags, "preference": None})
         if deadline is not None or max_cost is not None:  # guard and agent alike go by them
@@ -120,7 +120,7 @@ def suggest(
             chosen=values_given("--set", chosen, config, settings),
             done_by=deadline is not None,
         )
-        return Asked(config, replace(settings, histories=histories), replace(lasting, histories=histories), wanted)
+        return FileAsked(config, replace(settings, histories=histories), replace(lasting, histories=histories), wanted)
 
     try:
         return answer_each(given or (None,), asked_of, output, in_force, changed=WOULD_CHANGE if check else 0)
@@ -130,13 +130,18 @@ def suggest(
 
 
 def answer_each(
-    paths: Sequence[Path | None], asked_of: Callable[[Path | None], Asked], output: Output, in_force: Path | None, *, changed: int
+    paths: Sequence[Path | None],
+    asked_of: Callable[[Path | None], FileAsked],
+    output: Output,
+    in_force: Path | None,
+    *,
+    changed: int,
 ) -> int:
     """Answer for each file as if it were alone, and let the agent learn. Of several, an error of one is a line on stderr and has
     its place in the result; the exit code is the highest of theirs, else `changed` where a file would be another one.
     """
     from jpo.commands.suggest import suggest as answer
-    from jpo.report import suggestion, suggestions
+    from jpo.report import suggested, suggestion
     from jpo.report.answer import Report
 
     def tried(step: Callable[[], T], path: Path | None) -> T | tuple[Path, JpoError]:
@@ -153,16 +158,16 @@ def answer_each(
     try:
         for at in range(1) if len(paths) == 1 else track(range(len(asked)), "suggest"):
             one = asked[at]
-            known = isinstance(one, Asked)
+            known = isinstance(one, FileAsked)
             found.append(tried(partial(answer, one.config, one.settings, one.options), paths[at]) if known else one)
         reports = [one for one in found if isinstance(one, Report)]
         if in_force is not None and reports[0].in_force is not None:
             save_copy(in_force, reports[0].in_force)
-        on_record = any(isinstance(one, Asked) and not one.options.dry_run for one in asked)
+        on_record = any(isinstance(one, FileAsked) and not one.options.dry_run for one in asked)
         if len(paths) == 1:
             output.show(suggestion, reports[0], on_record=on_record)
         else:
-            output.show(suggestions, found, on_record=on_record)
+            output.show(suggested, found, on_record=on_record)
     except (NothingAdmissible, ReaderGone):
         learn_afterwards(asked, found)  # its new runs are on record all the same
         raise
@@ -179,7 +184,7 @@ def learn_afterwards(asked: Sequence[object], found: Sequence[object]) -> None:
     refused = [
         path for path, error in (one for one in found if isinstance(one, tuple)) if not isinstance(error, NothingAdmissible)
     ]
-    may = [one for one in asked if isinstance(one, Asked) and one.options.learn and not one.options.dry_run]
+    may = [one for one in asked if isinstance(one, FileAsked) and one.options.learn and not one.options.dry_run]
     may = [one for one in may if one.config not in refused]
     if not may:
         return

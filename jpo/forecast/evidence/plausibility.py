@@ -59,8 +59,6 @@ seconds are 1,000. Losses may explode with the rate: a larger one is doubted onl
 otherwise."""
 _LOSSES = ("train_loss", "val_loss")
 _SMALLEST, _LARGEST = np.array([*OUTCOME_LIMITS.values()]).T
-_APART = REPEATS_DIFFER * (1 - 1e-9)
-"""By which values differ at least before one is doubted; a little less, as logarithms are rounded."""
 
 
 def plausible(runs: Sequence[Run]) -> tuple[tuple[Run, ...], tuple[Implausible, ...]]:
@@ -91,7 +89,7 @@ class _Reported:
     """What N runs reported, as columns: thousands are looked through in every answer.
 
     `values`: (N,) by the names of OUTCOME_LIMITS, NaN where not measured; `well`: (N,), which ended well; `suspicious`: the names
-    of which a value is beyond its limits, or the values differ by more than _APART. Of the others nothing is doubted.
+    of which a value is beyond its limits, or values differ by REPEATS_DIFFER. Of the others nothing is doubted.
     """
 
     def __init__(self, runs: Sequence[Run]) -> None:
@@ -99,11 +97,9 @@ class _Reported:
         size = np.abs(table)
         within = (size >= _SMALLEST) & (size <= _LARGEST)
         least, most = np.where(within, size, np.inf), np.where(within, size, 0.0)
-        beyond, apart = (
-            (~within & (size > 0)).any(axis=0),
-            most.max(axis=0, initial=0) > least.min(axis=0, initial=np.inf) * _APART,
-        )
-        self.suspicious = [name for name, out in zip(OUTCOME_LIMITS, beyond | apart, strict=True) if out]
+        apart = most.max(axis=0, initial=0) > least.min(axis=0, initial=np.inf) * REPEATS_DIFFER * 0.999  # logarithms are rounded
+        suspicious = (~within & (size > 0)).any(axis=0) | apart
+        self.suspicious = [name for name, out in zip(OUTCOME_LIMITS, suspicious, strict=True) if out]
         self.values: Mapping[str, Floats] = dict(zip(OUTCOME_LIMITS, table.T, strict=True))
         self.well = np.array([run.ended_well for run in runs], dtype=np.bool_)
         self._runs = runs
