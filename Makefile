@@ -8,7 +8,9 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
-SERVICES := acl chromium faketime fish munge openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway rsync shellcheck slurm-wlm strace victoria-metrics zsh
+# Debian's package, but where there is a kubectl already, which dpkg would not overwrite.
+KUBECTL := $(if $(shell command -v kubectl),,kubernetes-client)
+SERVICES := acl chromium faketime fish $(KUBECTL) munge openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway rsync shellcheck slurm-wlm strace victoria-metrics zsh
 OF_NPM := gitlab-ci-local@4.61.1 @actions/expressions@0.3.61 @actions/workflow-parser@0.3.61
 LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
 

@@ -277,6 +277,13 @@ def gitlab_ci_local() -> str:
 
 
 @pytest.fixture(scope="session")
+def kubectl() -> str:
+    """kubectl, of any version since Debian's 1.20."""
+    _need("kubectl", package="kubernetes-client")
+    return "kubectl"
+
+
+@pytest.fixture(scope="session")
 def github_language() -> str:
     """The folder of GitHub's own language services, which node runs."""
     return _of_npm("@actions")

@@ -28,6 +28,19 @@ NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 LABEL = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?")
 INDEX = "batch.kubernetes.io/job-completion-index"
 KINDS = {"jobs": "Job", "configmaps": "ConfigMap", "services": "Service", "pods": "Pod"}
+DISCOVERY = {
+    "/api": {"kind": "APIVersions", "versions": ["v1"]},
+    "/apis": {"kind": "APIGroupList", "groups": [{"name": "batch", "versions": [{"groupVersion": "batch/v1", "version": "v1"}]}]},
+    **{
+        path: {
+            "kind": "APIResourceList",
+            "groupVersion": version,
+            "resources": [{"name": name, "kind": KINDS[name], "namespaced": True, "verbs": ["create", "get"]} for name in names],
+        }
+        for path, version, names in (("/api/v1", "v1", ("configmaps", "services")), ("/apis/batch/v1", "batch/v1", ("jobs",)))
+    },
+}
+"""What kubectl asks first: which kinds there are."""
 PATH = re.compile(
     r"/(?:api/v1|apis/(?P<group>[^/]+)/v\w+)(?:/namespaces/(?P<ns>[^/]+))?/(?P<kind>\w+)(?:/(?P<name>[^/]+)(?:/(?P<sub>\w+))?)?"
 )
@@ -61,6 +74,7 @@ class Fault:
     Attributes:
         status: of HTTP; 0: the connection is dropped.
         accepted: the request takes effect all the same.
+        body: sent instead of an answer; with a larger Content-Length among the `fields` it is one that was cut.
     """
 
     method: str
@@ -70,6 +84,7 @@ class Fault:
     accepted: bool = False
     message: str = "trouble"
     fields: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
 
 
 class Cluster:
@@ -99,6 +114,8 @@ class Cluster:
 
     def answer(self, method: str, path: str, query: Mapping[str, list[str]], body: Any) -> tuple[int, Any]:
         self.advance()
+        if path in DISCOVERY:
+            return 200, DISCOVERY[path]
         found = PATH.fullmatch(path)
         if found is None:
             return problem(404, "the server could not find the requested resource")
@@ -323,7 +340,8 @@ class Handler(BaseHTTPRequestHandler):
                 if fault.status == 0:
                     self.close_connection = True
                     return
-                status, answer = problem(fault.status, fault.message)
+                status, answer = fault.status, fault.body or problem(fault.status, fault.message)[1]
+                self.close_connection = bool(fault.body)
             told = answer if isinstance(answer, bytes) else {"kind": "List" if "items" in answer else "Object", **answer}
             content = told if isinstance(told, bytes) else json.dumps(told).encode()
         self.send_response_only(status)

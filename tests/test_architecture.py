@@ -56,6 +56,7 @@ LARGE_RECORDS = {
     "Running": _MEASURED,
     "MeasuredValues": _MEASURED,
     "Belief": "a posterior: every quantity that is believed, as an array over the same candidates",
+    "LoadedSettings": "what a command is to go by: merged tables, their origins and folders, who asks, and what it shares",
     "Known": "all that is collected of a workload before a decision",
     "PhaseModel": "all that a model's file says, for whoever follows a run by it",
     "Job": "a simulated job while it is played: what is true of it, and what each of its runs brought, branched by `copy` as one",

@@ -22,7 +22,7 @@ from jpo.plugins.cluster.environment.observation import FIGURES, OF_A_JOB
 class ShortestFirst(ClassicAgent):
     """Of the jobs that may go before the first of the queue, the one that is expected to end first."""
 
-    options = EpisodeOptions(mode="backfill", order="saf", energy=False)
+    options = EpisodeOptions(mode="backfill", order="saf")
 
     def decide(self, episode: Episode, mask: Mask) -> int:
         requested = episode.simulation.requested
@@ -33,7 +33,7 @@ class ShortestFirst(ClassicAgent):
 class Weighing(LearningAgent):
     """Takes the open job with the largest weighed sum of its figures."""
 
-    options = EpisodeOptions(mode="backfill", order="saf", energy=False)
+    options = EpisodeOptions(mode="backfill", order="saf")
 
     def __init__(
         self, options: EpisodeOptions | None = None, *, hidden: int = 0, lr: float = 0.3, gamma: float = 1.0, seed: int = 0

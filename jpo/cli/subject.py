@@ -33,6 +33,8 @@ def config_file(text: str) -> Path:
 
 
 config_ini = click.argument("given", type=FileType(config_file), required=False, metavar="[CONFIG.INI]")
+config_inis = click.argument("given", type=FileType(config_file), nargs=-1, metavar="[CONFIG.INI]...")
+"""Several of them, each a job of its own."""
 job_options = options(config_ini, settings_options)
 """What names a job and its settings."""
 

@@ -6,6 +6,7 @@ A little of it follows each `jpo suggest`, once the answer is there.
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 
 from jpo.agent.policy import MOST_BYTES
@@ -60,13 +61,15 @@ def learn(path: Path, settings: LoadedSettings, options: LearnOptions, track: Tr
         return [*lines, *([DISTURBED] if disturbed else []), tested_line(store, request, options, track)]
 
 
-def learn_after_suggestion(path: Path, settings: LoadedSettings, *, now: float, seed: int, tests: bool = False) -> str:
-    """Let the agent take in what is new, for as long as [agent] learn_budget says.
+def learn_after_suggestion(
+    path: Path, settings: LoadedSettings, *, now: float, seed: int, tests: bool = False, most_seconds: float = inf
+) -> str:
+    """Let the agent take in what is new, for as long as [agent] learn_budget says, `most_seconds` at most.
 
     `settings`: without targets and a preference that hold for this once: an agent that learnt from others begins anew. `tests`:
     up to half of the time is for the release test, in slices. Returns why nothing was learnt, with its code; "": all was.
     """
-    seconds, (policy, *_) = learn_seconds_of(settings), decider_of(settings)
+    seconds, (policy, *_) = min(most_seconds, learn_seconds_of(settings)), decider_of(settings)
     if seconds <= 0 or policy not in LEARNING or find_spec("torch") is None:
         return ""
     try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -40,7 +41,9 @@ def moves_of(others: Sequence[Run], candidates: Candidates, first: Parameters) -
     """
     today = candidates.parameters(candidates.current)
     begun = {name: first.get(name, value) for name, value in today.items()}
-    return [moves for job in by_workload(others).values() if (moves := _moves(job, candidates, begun))][-MOST_OTHERS:]
+    newest = reversed([job for job in by_workload(others).values() if len(job) > 1])
+    moved = (moves for job in newest if (moves := _moves(job, candidates, begun)))
+    return [*islice(moved, MOST_OTHERS)][::-1]
 
 
 def _moves(job: Sequence[Run], candidates: Candidates, begun: Parameters) -> Moves | None:

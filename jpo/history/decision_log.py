@@ -30,7 +30,7 @@ class DecisionLog:
     """
 
     def __init__(self, database: Database, *, author: Mapping[str, str]) -> None:
-        self.database, self._author = database, dict(author)
+        self.database, self._author, self._users = database, dict(author), 0
 
     def append(
         self, suggestion: Suggestion, *, config: str, source_digest: str, planned_digest: str | None = None
@@ -156,8 +156,12 @@ class DecisionLog:
         self.database.close()
 
     def __enter__(self) -> Self:
+        self._users += 1
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._users -= 1
+        if self._users:
+            return  # it is kept open for others
         with suppress(StoreError):  # what was acknowledged is on disk: nothing that was reported becomes untrue
             self.close()

@@ -129,16 +129,19 @@ def open_project_store(settings: LoadedSettings) -> Iterator[ProjectStore]:
 
 
 def open_history(settings: LoadedSettings, *, read_only: bool = False) -> Store:
-    """The store that settings name, a context manager; what it records says who asked, and where.
+    """The store that settings name, a context manager; what it records says who asked, and where. One that is kept for several
+    config.ini is closed by who keeps it.
 
     Raises UsageError: the URL names no store, or one that would get a secret which is not for it; StoreError: it cannot be
     created, opened or read.
     """
     check_store(settings)
     table, url = settings.values.store, settings.store_url
-    return open_store(
+    kept = settings.histories
+    opened: Store = (kept or {}).get(url) or open_store(
         url, read_only=read_only, timeout_seconds=table.timeout, deadline_seconds=table.deadline, author=settings.author
     )
+    return opened if kept is None or url in kept else kept.setdefault(url, opened.__enter__())
 
 
 def preference_of(settings: LoadedSettings) -> Preference:

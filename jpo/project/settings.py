@@ -56,7 +56,6 @@ def or_a_name(schema: dict[str, Any]) -> None:
 
 MOST_RUNS = 10**9
 """No job runs more often."""
-Count = Literal["batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes"]
 
 
 class SettingsTable(BaseModel):

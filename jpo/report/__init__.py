@@ -6,8 +6,8 @@
 
 One file per subject, each with `document(x)` and `as_json(x)`:
 
-    suggestion.py    a suggestion and what became of it (answer.py); suggestion_schema.py: the published document; headline.py:
-                     it in a line
+    suggestion.py    a suggestion and what became of it (answer.py), suggested.py: of several files; headline.py: it in a line;
+                     suggestion_schema.py: the published document
     explanation.py   the same in full; rules.py: what each rule of its decision did
     check.py         a config.ini as JPO understands it; doctor.py: everything that JPO needs
     history.py       runs, suggestions and forecasts; before_after.py: before JPO and after

@@ -58,6 +58,7 @@ Repeated runs of six recorded jobs differ by up to 1.6, their slowest and fastes
 seconds are 1,000. Losses may explode with the rate: a larger one is doubted only where other runs of its own configuration say
 otherwise."""
 _LOSSES = ("train_loss", "val_loss")
+_SMALLEST, _LARGEST = np.array([*OUTCOME_LIMITS.values()]).T
 
 
 def plausible(runs: Sequence[Run]) -> tuple[tuple[Run, ...], tuple[Implausible, ...]]:
@@ -75,7 +76,7 @@ def plausible(runs: Sequence[Run]) -> tuple[tuple[Run, ...], tuple[Implausible, 
         for at, names in impossible.items()
     }
     reported = _Reported(believed)
-    for name in OUTCOME_LIMITS:
+    for name in reported.suspicious:
         for at, why in _doubtful(reported, name).items():
             doubted.setdefault(believed[at].run_id, {})[name] = why
     if not doubted:
@@ -87,11 +88,18 @@ def plausible(runs: Sequence[Run]) -> tuple[tuple[Run, ...], tuple[Implausible, 
 class _Reported:
     """What N runs reported, as columns: thousands are looked through in every answer.
 
-    `values`: (N,) by the names of OUTCOME_LIMITS, NaN where not measured; `well`: (N,), which ended well.
+    `values`: (N,) by the names of OUTCOME_LIMITS, NaN where not measured; `well`: (N,), which ended well; `suspicious`: the names
+    of which a value is beyond its limits, or values differ by REPEATS_DIFFER. Of the others nothing is doubted.
     """
 
     def __init__(self, runs: Sequence[Run]) -> None:
         table = np.array([_measured(run.outcome) for run in runs], dtype=np.float64).reshape(len(runs), len(OUTCOME_LIMITS))
+        size = np.abs(table)
+        within = (size >= _SMALLEST) & (size <= _LARGEST)
+        least, most = np.where(within, size, np.inf), np.where(within, size, 0.0)
+        apart = most.max(axis=0, initial=0) > least.min(axis=0, initial=np.inf) * REPEATS_DIFFER * 0.999  # logarithms are rounded
+        suspicious = (~within & (size > 0)).any(axis=0) | apart
+        self.suspicious = [name for name, out in zip(OUTCOME_LIMITS, suspicious, strict=True) if out]
         self.values: Mapping[str, Floats] = dict(zip(OUTCOME_LIMITS, table.T, strict=True))
         self.well = np.array([run.ended_well for run in runs], dtype=np.bool_)
         self._runs = runs

@@ -37,7 +37,7 @@ def job_rows(schedule: DeviceSchedule) -> Iterator[tuple[Value, ...]]:
 
 
 def schedule_row(schedule: DeviceSchedule) -> dict[str, Value]:
-    """The figures of the whole, by the names of their columns; nothing sleeps or switches here."""
+    """The figures of the whole, by the names of their columns; nothing sleeps or switches here; -1: energy is unknown."""
     run = schedule.ends - schedule.starts
     turnaround = schedule.ends - schedule.jobs.submit_seconds
     slowdown = np.divide(turnaround, run, out=np.ones_like(run), where=run > 0)
@@ -48,7 +48,7 @@ def schedule_row(schedule: DeviceSchedule) -> dict[str, Value]:
     metrics = schedule.metrics
     return {
         "batsim_version": "jpo",
-        "consumed_joules": schedule.bill.energy_joules if schedule.bill else 0.0,
+        "consumed_joules": -1 if schedule.bill is None or schedule.bill.energy_joules is None else schedule.bill.energy_joules,
         "makespan": span,
         "max_slowdown": float(slowdown.max()),
         "max_turnaround_time": metrics.turnaround_seconds.largest,

@@ -46,7 +46,7 @@ class FailCondition:
     above: bool
 
     def check(self, evaluations: Sequence[Evaluation]) -> None:
-        """Raise NothingAdmissible, JPO-E746, where it is true."""
+        """Raise NothingAdmissible, JPO-E746, where it is true; UsageError, JPO-E744, where its figure is unknown."""
         if finding := self._finding(evaluations):
             raise NothingAdmissible("--fail-if", f"{self.text!r} is true: {finding}", code="JPO-E746")
 
@@ -65,9 +65,13 @@ class FailCondition:
 
 
 def mean_figure(evaluations: Sequence[Evaluation], rule: str, figure: str) -> float:
-    """The mean of a figure over all evaluations under a rule, of which there is at least one; 0 where there is no bill."""
-    values = [float(found.figures.get(figure) or 0.0) for found in evaluations if found.rule.name == rule]
-    return math.fsum(values) / len(values)
+    """The mean of a figure over all evaluations under a rule, of which there is at least one."""
+    values = [found.figures.get(figure) for found in evaluations if found.rule.name == rule]
+    known = [float(value) for value in values if value is not None]
+    if len(known) < len(values):
+        remedy = "give a --platform whose processors have watts, for energy, and nodes a price, for cost"
+        raise UsageError("--fail-if", f"{figure} of {rule} is unknown", remedy, code="JPO-E744")
+    return math.fsum(known) / len(known)
 
 
 def parsed(text: str, rules: Sequence[str]) -> FailCondition:

@@ -94,7 +94,7 @@ def device_schedule(scenario: Scenario, rule: Rule) -> DeviceSchedule:
     owed = bill(jobs, site.demand, site.platform, schedule)
     return DeviceSchedule(
         *(scenario, rule, schedule.starts, schedule.ends, devices[:count], names, schedule.killed, metrics, owed),
-        joules=energy_of_jobs(site.platform, schedule),
+        joules=energy_of_jobs(site.platform, schedule) if site.platform.metered else None,
         besides=besides,
         asked=tuple(len(held) * more // least for held, more, least in zip(devices[:count], tasks, least_tasks, strict=True)),
     )

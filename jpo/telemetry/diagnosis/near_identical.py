@@ -7,6 +7,7 @@ resnet50 and resnet101, cifar10 and cifar100, gpt2 and gpt2-xl, v1 and v2 are di
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from jpo.records import Identity, Note, advice
 from jpo.wording.numbers import counted
@@ -54,6 +55,7 @@ def _key(identity: Identity) -> tuple[str | None, ...]:
     return _plain(identity.dataset), _plain(identity.model), FRAMEWORKS.get(framework, framework), hardware
 
 
+@lru_cache(maxsize=4096)  # the workloads of a store have many names in common
 def _plain(name: str) -> str:
     """A name without what is only spelling. A separator between two digits stays: 1.5 is not 15."""
     if len(name) > LONGEST_NAME:

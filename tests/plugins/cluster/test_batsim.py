@@ -24,6 +24,7 @@ def test_rows_and_figures_are_those_of_the_schedule() -> None:
     figures = schedule_row(found)
     assert (figures["makespan"], figures["mean_waiting_time"], figures["nb_jobs_success"]) == (30, 2.5, 2)
     assert (figures["time_computing"], figures["time_idle"]) == (70, 50)
+    assert (first["consumed_energy"], figures["consumed_joules"]) == (-1, -1)  # unknown, as nothing has watts
 
 
 def test_both_files_are_csv_with_a_head() -> None:

@@ -34,7 +34,7 @@ class LivedEpisode:
 class ClassicAgent:
     """An agent by a rule. `options` says what it decides; override `decide`, and `options` where it wants other decisions."""
 
-    options = EpisodeOptions(mode="job", order="saf", energy=False)
+    options = EpisodeOptions(mode="job", order="saf")
 
     def decide(self, episode: Episode, mask: Mask) -> int:
         """An open action; mask[action] is True for those. Here: the first, i.e. the first waiting job that fits."""
@@ -47,7 +47,7 @@ class LearningAgent:
     `margin`: by how much a score must be above that of the first open action, which is the rule's; see anchor.py.
     """
 
-    options = EpisodeOptions(mode="job", order="saf", energy=False)
+    options = EpisodeOptions(mode="job", order="saf")
     margin = 0.0
 
     def __init__(

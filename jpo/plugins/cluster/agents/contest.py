@@ -12,7 +12,7 @@ from jpo.plugins.cluster.agents.base import ClassicAgent, LearningAgent
 from jpo.plugins.cluster.agents.sequences import Sequence as JobSequence
 from jpo.plugins.cluster.agents.training import follow, live
 from jpo.plugins.cluster.environment.episode import Episode
-from jpo.plugins.cluster.environment.rewards import METRICS
+from jpo.plugins.cluster.environment.rewards import METERED, METRICS
 from jpo.plugins.cluster.grid import schedule_metrics
 from jpo.plugins.cluster.machine.bill import bill
 from jpo.plugins.cluster.machine.discipline import Discipline, run
@@ -65,9 +65,9 @@ def value_of_rule(rule: Rule, drawn: JobSequence, objective: str) -> float:
     jobs, demand, platform = drawn
     chosen = selection(rule.selection, seed=0)
     schedule = run(jobs, demand, platform, Discipline(chosen, rule.resources or "first", rule.backfilling, elastic=rule.elastic))
-    if objective in ("energy", "edp"):
+    if objective in METERED:
         owed = bill(jobs, demand, platform, schedule)
-        return owed.energy_joules if objective == "energy" else owed.edp_joule_seconds
+        return (owed.energy_joules if objective == "energy" else owed.edp_joule_seconds) or 0.0  # as the ledger has it
     # Slowdowns are of run times on the reference device, as in the rewards: a slow device is the policy's doing.
     found = schedule_metrics(jobs, demand, platform.cores("gpu" if demand.gpus.any() else "cpu"), schedule)
     if objective == "slowdown":

@@ -99,7 +99,7 @@ def _options(header: Mapping[str, str]) -> EpisodeOptions:
     if not (slots <= MOST_SLOTS and 1 <= int(header["hidden"]) <= MOST_SLOTS):
         raise ValueError("its header says nothing that could be decided")
     options = {"order": header["order"], "resources": header["resources"], "void": header["void"] == "1"}
-    return EpisodeOptions(mode=mode, slots=slots, pairs=pairs, energy=False, **options)  # type: ignore[arg-type]
+    return EpisodeOptions(mode=mode, slots=slots, pairs=pairs, **options)  # type: ignore[arg-type]
 
 
 def _kept(path: Path) -> tuple[Mapping[str, str], bytes]:

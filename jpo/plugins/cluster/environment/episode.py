@@ -54,7 +54,6 @@ class EpisodeOptions:
         pairs: of mode pair.
         void: whether mode pair has it.
         queue_sensitivity: share by which a queue grows that an agent sees as 1; above 0.
-        energy: whether energy is part of the rewards; they are a little slower then.
 
     Raises ValueError: nothing could be decided so, or a name is unknown.
     """
@@ -65,7 +64,6 @@ class EpisodeOptions:
     resources: str = "first"
     pairs: tuple[tuple[str, str], ...] = PAIRS
     void: bool = True
-    energy: bool = True
     seed: int = 0
     queue_sensitivity: float = 1.0
 
@@ -94,7 +92,7 @@ class Episode:
         gpus = bool(demand.gpus.any())
         devices = platform.cores("gpu" if gpus else "cpu")
         work = (demand.tasks * (demand.gpus if gpus else demand.cpus)).tolist()
-        self.ledger = EpisodeLedger(self.simulation, devices, work, energy=options.energy)
+        self.ledger = EpisodeLedger(self.simulation, devices, work)
         seen = waiting_rows(jobs, demand=demand)
         names = [options.order] if options.mode != "pair" else list(dict.fromkeys(PAIR_JOBS[job] for job, _ in options.pairs))
         orders = {name: ranked(selection(name, seed=options.seed).key(seen, 0.0)) for name in names}

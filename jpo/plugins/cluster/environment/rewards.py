@@ -18,23 +18,27 @@ from jpo.plugins.cluster.metrics import TAU_SECONDS
 METRICS = ("wait", "slowdown", "turnaround", "makespan", "utilisation", "energy", "edp")
 """Components of a reward: average wait (s), average bounded slowdown, average turnaround (s), makespan (s), utilisation of the
 devices that do the work, energy (J), energy-delay product (J s). Smaller is better but for utilisation."""
+METERED = ("energy", "edp")
+"""Those that are known only where processors say what they draw."""
 OBJECTIVES = {
     "avg_job_slowdown": "slowdown",
     "avg_job_completion": "turnaround",
     "utilization": "utilisation",
+    "avg_utilization": "utilisation",
     "makespan": "makespan",
     "energy_consumption": "energy",
     "edp": "edp",
 }
-"""HDeepRM's six objectives, by their names there."""
+"""HDeepRM's six objectives, by their names there; that of utilisation has two, of earlier and later versions."""
 
 
 class EpisodeLedger:
     """The metrics of an episode so far."""
 
-    def __init__(self, simulation: Simulation, devices: int, work: list[int], *, energy: bool) -> None:
-        """`devices`: of the kind that does the work; `work`: how many of them each job holds; `energy`: whether to keep it."""
-        self._simulation, self._devices, self._work, self._energy = simulation, devices, work, energy
+    def __init__(self, simulation: Simulation, devices: int, work: list[int]) -> None:
+        """`devices`: of the kind that does the work; `work`: how many of them each job holds."""
+        self._simulation, self._devices, self._work = simulation, devices, work
+        self._metered = simulation.platform.metered
         self._run: list[float] = simulation.jobs.run_seconds.tolist()
         self._submit: list[float] = simulation.jobs.submit_seconds.tolist()
         self._first = self._submit[0]
@@ -67,13 +71,13 @@ class EpisodeLedger:
             self._growth -= 1.0 / run
         else:
             del self._short[job]
-        if self._energy:
+        if self._metered:
             self._hold(job, 1)
 
     def ended(self, job: int) -> None:
         self._present -= 1
         self._busy -= self._work[job]
-        if self._energy:
+        if self._metered:
             self._hold(job, -1)
 
     def _hold(self, job: int, sign: int) -> None:
@@ -101,7 +105,7 @@ class EpisodeLedger:
         return max(1.0, (now - self._submit[job] + self._run[job]) / TAU_SECONDS)
 
     def metrics(self) -> NDArray[np.float64]:
-        """Every metric so far, in the order of METRICS."""
+        """Every metric so far, in the order of METRICS; energy is 0 on a platform that is not metered."""
         jobs, span = len(self._run), self._now - self._first
         return np.array(
             (

@@ -23,15 +23,15 @@ class Bill:
 
     Attributes:
         energy_joules: sum over processors of the integral of what they draw, see `watts`.
-        edp_joule_seconds: energy x makespan, the energy-delay product.
+        edp_joule_seconds: energy x makespan, the energy-delay product. Both are None where no processor says what it draws.
         cost_usd: of each node its price x the time in which at least one job is on it.
         gpu_utilisation, cpu_utilisation: held GPU (or CPU core) seconds / (GPUs x makespan); None where there are none.
         sla_misses: jobs that ended after their deadline; None where no job has one.
         killed: jobs that were ended at their requested time.
     """
 
-    energy_joules: float
-    edp_joule_seconds: float
+    energy_joules: float | None
+    edp_joule_seconds: float | None
     cost_usd: float
     gpu_utilisation: float | None
     cpu_utilisation: float | None
@@ -77,8 +77,8 @@ def bill(jobs: JobTable, demand: DemandTable, platform: Platform, schedule: Sche
     gpus, cpus = platform.cores("gpu"), platform.cores("cpu")
     due = np.isfinite(demand.deadlines)
     return Bill(
-        energy_joules=energy,
-        edp_joule_seconds=energy * makespan,
+        energy_joules=energy if platform.metered else None,
+        edp_joule_seconds=energy * makespan if platform.metered else None,
         cost_usd=sum(price * seconds for price, seconds in hours) / SECONDS_PER_HOUR,
         gpu_utilisation=held["gpu"] / (gpus * makespan) if gpus and makespan else None,
         cpu_utilisation=held["cpu"] / (cpus * makespan) if cpus and makespan else None,

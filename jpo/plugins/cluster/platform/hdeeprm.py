@@ -1,11 +1,12 @@
-"""Platforms and options of HDeepRM in JSON, every key meant as there.
+"""Platforms and options of HDeepRM in JSON, every key meant as there, with its defaults and the names of its earlier versions.
 
 A platform names clusters of nodes of types. Types of nodes and processors are data of HDeepRM that JPO does not have: they are
 read from `node_types.json` and `processor_types.json` next to the platform, in `data` beside it, or from its own key `types`.
 Speeds are clock_rate x dpflops_per_cycle, relative to the reference machine of `job_limits` (2.75 GHz, 8 wide, unless it says
 otherwise); a core draws power / cores; memory is in GB, memory bandwidth in GB/s per processor.
 
-Source: Herrera, "HDeepRM: Deep Reinforcement Learning for Workload Management", 2019, its documentation and data files.
+Source: Herrera, "HDeepRM: Deep Reinforcement Learning for Workload Management", 2019: documentation, code and data files of its
+versions 0.1.0b0 to 0.3.1b1.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ REFERENCE_GFLOPS = 2.75 * 8
 GIB_PER_GB = 1e9 / 2**30
 SLOTS: Mapping[str, int] = {"normal": 32, "small": 8, "minimal": 1}
 """Waiting jobs that an observation shows."""
+EVERY_ACTION: Mapping[str, Any] = {"selection": [], "void": True}
+"""Of a file without actions."""
+EARLIER_NAMES = {"high_flops": "high_gflops", "low_energy": "low_power", "": "random"}
+"""Resource selections by their names before 0.3; an empty one, as an example in HDeepRM's documentation has it, is no order."""
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 AGENT_TYPES, RUNS = ("CLASSIC", "LEARNING"), ("train", "test")
 Table = Mapping[str, Any]
@@ -85,8 +90,11 @@ def read_legacy_options(path: Path) -> LegacyOptions:
 
 def _options(document: Table, folder: Path) -> LegacyOptions:
     inner = _table(document, "pybatsim")
-    env, agent = _table(inner, "env", "pybatsim."), _table(inner, "agent", "pybatsim.")
-    kind = one_of(str(agent.get("type", "")).upper(), AGENT_TYPES, "pybatsim.agent.type")
+    env, agent = _table(inner, "env", "pybatsim."), _table({"agent": {}, **inner}, "agent", "pybatsim.")
+    actions = _table({"actions": EVERY_ACTION, **env}, "actions", "pybatsim.env.")
+    pairs = _pairs(actions.get("selection", []))
+    kind = str(agent.get("type", "CLASSIC" if "policy_pair" in agent else "LEARNING")).upper()
+    learning = one_of(kind, AGENT_TYPES, "pybatsim.agent.type") == "LEARNING"
     seed = int(number_of(document, "seed", "the file", default=0))
     return LegacyOptions(
         seed=seed,
@@ -96,60 +104,64 @@ def _options(document: Table, folder: Path) -> LegacyOptions:
         platform=folder / text_of(document, "platform_file_path", "the file"),
         log_decisions=one_of(str(inner.get("log_level", "WARNING")), LOG_LEVELS, "pybatsim.log_level") in LOG_LEVELS[:2],
         objective=OBJECTIVES[one_of(str(env.get("objective", "")), tuple(OBJECTIVES), "pybatsim.env.objective")],
-        episode=_episode(env, seed),
-        agent=_agent(agent, folder, learning=kind == "LEARNING"),
+        episode=_episode(env, pairs, void=bool(actions.get("void", False)), seed=seed),
+        agent=_agent(agent, folder, None if learning else pairs[0]),
     )
 
 
-def _episode(env: Table, seed: int) -> EpisodeOptions:
-    actions = _table(env, "actions", "pybatsim.env.")
+def _episode(env: Table, pairs: tuple[tuple[str, str], ...], *, void: bool, seed: int) -> EpisodeOptions:
     sensitivity = number_of(env, "queue_sensitivity", "pybatsim.env", default=1.0)
     if not sensitivity:
         raise ValueError("pybatsim.env: queue_sensitivity must be above 0")
     return EpisodeOptions(
         "pair",
         SLOTS[one_of(str(env.get("observation", "normal")), tuple(SLOTS), "pybatsim.env.observation")],
-        pairs=_pairs(actions.get("selection", [])),
-        void=bool(actions.get("void", False)),
+        pairs=tuple(pair for pair in PAIRS if pair in pairs),  # a model numbers its actions in this order
+        void=void,
         seed=seed,
         queue_sensitivity=sensitivity,
     )
 
 
-def _agent(agent: Table, folder: Path, *, learning: bool) -> LegacyAgent:
-    if learning:
+def _agent(agent: Table, folder: Path, first: tuple[str, str] | None) -> LegacyAgent:
+    """`first`: the pair of a classic agent that names none; None: a learning one."""
+    if first is None:
         one_of(str(agent.get("run", "test")), RUNS, "pybatsim.agent.run")
     models = {key: folder / text_of(agent, key, "pybatsim.agent") for key in ("input_model", "output_model") if key in agent}
     return LegacyAgent(
-        pair=None if learning else _pair(agent.get("policy_pair")),
+        pair=first and (_pair(agent["policy_pair"]) if "policy_pair" in agent else first),
         hidden=int(number_of(agent, "hidden", "pybatsim.agent", default=32)),
         lr=number_of(agent, "lr", "pybatsim.agent", default=1e-3),
         gamma=number_of(agent, "gamma", "pybatsim.agent", default=1.0),
         input_model=models.get("input_model"),
-        file=text_of(agent, "file", "pybatsim.agent") if learning and "file" in agent else None,
+        file=text_of(agent, "file", "pybatsim.agent") if first is None and "file" in agent else None,
     )
 
 
 def _pairs(selection: object) -> tuple[tuple[str, str], ...]:
-    """`[{"shortest": ["high_gflops", "low_power"]}]`; without any, all 36."""
+    """`[{"shortest": ["high_gflops", "low_power"]}]` in its order, each once; without any, all 36."""
     where = "pybatsim.env.actions.selection"
     if not (isinstance(selection, list) and all(isinstance(one, dict) for one in selection)):
         raise ValueError(f'{where} is not a list like [{{"shortest": ["high_gflops"]}}]')
     found = [
-        (one_of(str(job), tuple(PAIR_JOBS), where), one_of(str(resource), PAIR_RESOURCES, where))
+        (one_of(str(job), tuple(PAIR_JOBS), where), _resource(str(resource), where))
         for one in selection
         for job, resources in one.items()
         for resource in (resources if isinstance(resources, list) else [resources])
     ]
-    return tuple(pair for pair in PAIRS if pair in found) if found else PAIRS
+    return tuple(dict.fromkeys(found)) or PAIRS
 
 
 def _pair(text: object) -> tuple[str, str]:
-    job, dash, resource = str(text or "").partition("-")
-    if not dash:
-        raise ValueError('pybatsim.agent.policy_pair is missing: a classic agent has one, e.g. "shortest-high_gflops"')
+    job, dash, resource = str(text).partition("-")
     where = "pybatsim.agent.policy_pair"
-    return one_of(job, tuple(PAIR_JOBS), where), one_of(resource, PAIR_RESOURCES, where)
+    if not dash:
+        raise ValueError(f'{where} = {quoted(text)} is not a pair like "shortest-high_gflops"')
+    return one_of(job, tuple(PAIR_JOBS), where), _resource(resource, where)
+
+
+def _resource(name: str, where: str) -> str:
+    return one_of(EARLIER_NAMES.get(name, name), PAIR_RESOURCES, where)
 
 
 def one_of(value: str, names: tuple[str, ...], where: str) -> str:

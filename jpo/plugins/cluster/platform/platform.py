@@ -144,6 +144,11 @@ class Platform:
     def nodes(self) -> tuple[tuple[str, NodeType], ...]:
         return tuple((group.cluster, group.node) for group in self.groups for _ in range(group.count))
 
+    @property
+    def metered(self) -> bool:
+        """Whether a processor says what it draws; where none does, energy is unknown."""
+        return any(processor.watts for group in self.groups for processor in group.node.processors)
+
     def cores(self, kind: ProcessorKind) -> int:
         """How many cores, or GPUs, there are."""
         return sum(processor.cores for _, node in self.nodes for processor in node.processors if processor.kind == kind)

@@ -37,6 +37,7 @@ def by_workload(evaluated: Evaluated) -> Iterator[tuple[str, tuple[Evaluation, .
 
 def table(found: tuple[Evaluation, ...]) -> Table:
     """A row per rule and seed; the best of each column is strong."""
+    figures = [one.figures for one in found]
     ranked = (
         Column("wait", "figure", "duration_seconds", "avg_wait_seconds"),
         Column("p95", "figure", "duration_seconds", "p95_wait_seconds"),
@@ -46,9 +47,8 @@ def table(found: tuple[Evaluation, ...]) -> Table:
     )
     besides = (
         Column("utilisation", "figure", "share", "utilisation"),
-        *(Column(name, "figure", key, key) for name, key in OWED.items() if any(one.bill for one in found)),
+        *(Column(name, "figure", key, key) for name, key in OWED.items() if any(row.get(key) is not None for row in figures)),
     )
-    figures = [one.figures for one in found]
     best = {column.key: min(row[column.key] for row in figures) for column in ranked}
     rows: list[Row] = [
         (

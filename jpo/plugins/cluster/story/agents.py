@@ -22,7 +22,7 @@ from jpo.plugins.cluster.agents.sequences import Sequence as JobSequence
 from jpo.plugins.cluster.agents.sequences import Sequences, SeveralWorkloads
 from jpo.plugins.cluster.agents.training import live, reference, train_once
 from jpo.plugins.cluster.environment.episode import Episode, EpisodeOptions
-from jpo.plugins.cluster.environment.rewards import METRICS
+from jpo.plugins.cluster.environment.rewards import METERED, METRICS
 from jpo.plugins.cluster.grid import Scenario, Site
 from jpo.plugins.cluster.machine.placement import RESOURCES
 from jpo.plugins.cluster.platform.platform import equal_processors
@@ -89,6 +89,7 @@ def train(
 
     `begin`: a model to go on from; `own`: in place of an agent that comes along. What came of it, in lines for people.
     """
+    refuse_unknown(scenarios, lessons.objective)
     turns = range(lessons.tries * lessons.rounds)
     if own is None:
         with AgentFaults("the agent"):
@@ -185,6 +186,7 @@ def test(
     scenarios: Sequence[Scenario], contestant: Contestant, rules: Sequence[Rule], by: ContestOptions, *, track: Track
 ) -> ContestResult:
     """An agent beside rules on sequences of the last part of the workloads."""
+    refuse_unknown(scenarios, by.objective)
     own, seed = contestant.own, contestant.seed
     margin: float | None = None
     draw = sequences_of(scenarios, by.length, by.split, 1.0)
@@ -257,6 +259,13 @@ def known_objective(name: str) -> str:
     return name
 
 
+def refuse_unknown(scenarios: Sequence[Scenario], objective: str) -> None:
+    """Raise UsageError, JPO-E744, where an objective is about energy and nothing says what the processors draw."""
+    if objective in METERED and not all(one.site and one.site.platform.metered for one in scenarios):
+        finding = f"{objective} is unknown: nothing says what the processors draw"
+        raise UsageError("--objective", finding, "give a --platform whose processors have watts", code="JPO-E744")
+
+
 def lessons_of(given: Mapping[str, Any], seed: int) -> Lessons:
     """Options of the command line as lessons.
 
@@ -266,8 +275,7 @@ def lessons_of(given: Mapping[str, Any], seed: int) -> Lessons:
     if order in SELECTIONS and SELECTIONS[order].timed:
         raise UsageError("--order", f"{order} changes with time", "name a selection whose keys stay, e.g. saf", code="JPO-E744")
     resources = known_as("--resource", given["resource"], RESOURCES)
-    energy = given["objective"] in ("energy", "edp")
-    options = EpisodeOptions(given["mode"], given["slots"], order, resources, energy=energy, seed=seed)
+    options = EpisodeOptions(given["mode"], given["slots"], order, resources, seed=seed)
     return Lessons(
         known_as("--learner", given["learner"], KINDS),
         options,

@@ -39,6 +39,8 @@ from jpo.records.notes import Note
 from jpo.report.progress_bar import Live
 
 FAILED, NO_LOG, SHARED = "JPO-E759", "JPO-E772", "JPO-W776"
+UNASKED = ("JPO-E754", "JPO-E764")
+"""Codes of an engine that cannot be reached, or that nothing here names: no reason against a plan."""
 LOCAL_PAUSE = 0.5
 """Seconds between two looks at a run on this machine: they cost next to nothing."""
 HOW_TO_LOG = "let the script write one: `with RunLog(...)` of jpo.runlog, four lines (docs/reporting.md)"
@@ -85,8 +87,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
     launcher = launcher_of(settings, options.on, environ=here.environ, detached=options.detached)
     job, notes = _job(workload, settings, words, options, here, engine=launcher.name)
     if options.dry_run:
-        launcher.refuse(job)
-        report = _report(Entry(job, launcher.name, options.now), ledger, notes=notes)
+        report = _report(Entry(job, launcher.name, options.now), ledger, notes=(*notes, *_unchecked(job, launcher)))
         return replace(report, plan=launcher.plan(job, workload.content)) if isinstance(launcher, ShowsPlan) else report
     with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
         accounted_for(settings, store, here.environ, now=options.now, engines={LOCAL, launcher.name})
@@ -155,6 +156,18 @@ def _to_its_end(
         if progress[0] != shown:
             here.live.progress(*progress)
         shown = progress[0]
+
+
+def _unchecked(job: LaunchJob, launcher: Launcher) -> Iterator[Note]:
+    """Refuse what could never run; a plan is shown also where the engine cannot be asked, with a word of that."""
+    try:
+        launcher.refuse(job)
+    except LaunchError as error:
+        if error.code not in UNASKED:
+            raise
+        yield Note(
+            error.code, f"{launcher.name} was not asked whether it takes this: {error.place}: {error.finding}", launcher.name
+        )
 
 
 def _shared(job: LaunchJob, launcher: Launcher) -> Iterator[Note]:

@@ -64,7 +64,6 @@ class LogObserver:
             times=RunTimes(
                 started_at=start or (self._rows[0].time if self._rows else None),
                 ended_at=log.number("end") if log.closed else log.latest.get("time") if silent else None,
-                trains_since=start,
             ),
             training=TrainingLog(
                 last_epoch=_count(log.latest.get("epoch")),

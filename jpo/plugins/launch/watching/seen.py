@@ -22,13 +22,11 @@ class RunTimes:
 
     Attributes:
         starts_at: when its engine expects it to start, while it waits.
-        trains_since: when training began, by its log; without a log `started_at` counts imports, too.
     """
 
     started_at: float | None = None
     starts_at: float | None = None
     ended_at: float | None = None
-    trains_since: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
-"""A small workload with queues."""
+"""A small workload with queues, on cores that draw power."""
 
 from __future__ import annotations
 
 import pytest
 
 from jpo.plugins.cluster.agents.sequences import Sequences
-from jpo.plugins.cluster.platform.platform import equal_processors
+from jpo.plugins.cluster.platform.platform import NodeGroup, NodeType, Platform, ProcessorType
 from jpo.plugins.cluster.workload.demand import one_core_each
 from jpo.plugins.cluster.workload.lublin import draw_jobs
 
@@ -13,4 +13,5 @@ from jpo.plugins.cluster.workload.lublin import draw_jobs
 @pytest.fixture
 def parts() -> Sequences:
     jobs = draw_jobs(400, 32, load=1.2, seed=0)
-    return Sequences(jobs, one_core_each(jobs), equal_processors(32), 48)
+    node = NodeType("node", (ProcessorType("core", "cpu", 32, watts=5.0),))
+    return Sequences(jobs, one_core_each(jobs), Platform("metered", (NodeGroup("c", node, 1),)), 48)

@@ -22,7 +22,7 @@ def one_processor(rng: np.random.Generator):
 
 
 def test_it_learns_to_take_short_jobs_first() -> None:
-    agent = ActorCritic(EpisodeOptions("job", slots=12, energy=False), hidden=16, lr=0.01, seed=0)
+    agent = ActorCritic(EpisodeOptions("job", slots=12), hidden=16, lr=0.01, seed=0)
     rng = np.random.default_rng(0)
     for _ in range(25):
         train_once(agent, one_processor, rng, episodes=8, objective="wait")

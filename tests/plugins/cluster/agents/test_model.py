@@ -19,7 +19,7 @@ pytest.importorskip("torch", reason='torch not found: pip install "jpo[learn]"')
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mode", ["job", "backfill", "pair"])
 def test_an_agent_learns_is_kept_and_goes_on_where_it_was(kind: str, mode: str, parts: Sequences, tmp_path: Path) -> None:
-    options = EpisodeOptions(mode, slots=8, order="saf", energy=False)  # type: ignore[arg-type]
+    options = EpisodeOptions(mode, slots=8, order="saf")  # type: ignore[arg-type]
     agent = new_agent(kind, options, hidden=8, lr=0.01, gamma=0.99, seed=1)
     before = agent.weights()
     rng = np.random.default_rng(0)

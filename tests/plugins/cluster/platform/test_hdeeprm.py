@@ -29,6 +29,34 @@ def test_options_are_read_with_every_key(tmp_path: Path) -> None:
     assert (found.agent.pair, found.agent.hidden, found.agent.lr, found.agent.gamma) == (None, 16, 0.005, 0.99)
 
 
+def test_keys_that_hdeeprm_does_not_need_have_its_defaults(tmp_path: Path) -> None:
+    bare = changed(OPTIONS, "pybatsim.env", {"objective": "avg_utilization", "queue_sensitivity": 0.01})
+    found = read_legacy_options(written(tmp_path, changed(bare, "pybatsim.agent", None)))
+    assert (found.episode.pairs, found.episode.void, found.episode.slots) == (PAIRS, True, 32)
+    assert (found.objective, found.agent.pair) == ("utilisation", None)
+
+
+@pytest.mark.parametrize(
+    ("agent", "pair"),
+    [
+        ({"type": "CLASSIC"}, ("shortest", "high_gflops")),
+        ({"policy_pair": "low_mem-high_flops"}, ("low_mem", "high_gflops")),
+        ({"type": "CLASSIC", "policy_pair": "first-low_energy"}, ("first", "low_power")),
+        ({"run": "train"}, None),
+    ],
+)
+def test_a_classic_agent_is_known_by_its_pair_and_without_one_has_the_first(
+    tmp_path: Path, agent: dict[str, str], pair: tuple[str, str] | None
+) -> None:
+    assert read_legacy_options(written(tmp_path, changed(OPTIONS, "pybatsim.agent", agent))).agent.pair == pair
+
+
+def test_resources_are_known_by_their_earlier_names(tmp_path: Path) -> None:
+    selection = [{"first": ["low_energy", "high_flops"]}, {"smallest": [""]}]
+    found = read_legacy_options(written(tmp_path, changed(OPTIONS, "pybatsim.env.actions.selection", selection)))
+    assert found.episode.pairs == (("first", "high_gflops"), ("first", "low_power"), ("smallest", "random"))
+
+
 def test_a_classic_agent_has_a_pair_and_no_selection_means_all(tmp_path: Path) -> None:
     classic = changed(OPTIONS, "pybatsim.agent", {"type": "CLASSIC", "policy_pair": "low_mem_bw-high_cores"})
     found = read_legacy_options(written(tmp_path, changed(classic, "pybatsim.env.actions.selection", [])))
@@ -48,13 +76,16 @@ def test_a_classic_agent_has_a_pair_and_no_selection_means_all(tmp_path: Path) -
         ("pybatsim.env.queue_sensitivity", 0, "queue_sensitivity must be above 0"),
         ("pybatsim.log_level", "LOUD", "'LOUD' is none of DEBUG"),
         ("pybatsim.agent.type", "GOOD", "'GOOD' is none of CLASSIC"),
-        ("pybatsim.agent.type", "CLASSIC", "policy_pair is missing"),
+        ("pybatsim.agent.policy_pair", "shortest", "policy_pair = 'shortest' is not a pair like"),
+        ("pybatsim.agent.policy_pair", "shortest-high_joy", "'high_joy' is none of random, high_gflops"),
+        ("pybatsim.env.actions", ["first"], "pybatsim.env.actions is not an object"),
         ("pybatsim.agent.lr", "fast", "lr = 'fast' is not a number"),
     ],
 )
 def test_a_wrong_key_of_options_is_named(tmp_path: Path, keys: str, value: object, told: str) -> None:
+    document = changed(OPTIONS, "pybatsim.agent", {"type": "CLASSIC"}) if "policy_pair" in keys else OPTIONS
     with pytest.raises(UsageError) as caught:
-        read_legacy_options(written(tmp_path, changed(OPTIONS, keys, value)))
+        read_legacy_options(written(tmp_path, changed(document, keys, value)))
     assert told in str(caught.value)
     assert caught.value.code == "JPO-E742"
 

@@ -44,6 +44,40 @@ def test_an_agent_of_ones_own_is_judged_and_learns(capsys: pytest.CaptureFixture
     assert answer(capsys, "train", "w.safetensors", *WORK, *own, "--tries", "2")[0] == 0
 
 
+METERED = """
+[processor.cpu]
+kind = "cpu"
+cores = 16
+watts = 5
+[node.box]
+processors = [{ type = "cpu" }]
+[[cluster]]
+name = "c"
+nodes = [{ type = "box" }]
+"""
+
+
+def test_the_energy_of_an_agent_is_that_of_its_jobs_too(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("lab.toml").write_text(METERED)
+    words = ("--draw", "300", "--platform", "lab.toml", "--length", "32", "--sequences", "3", "--objective", "energy")
+    code, out, _ = answer(capsys, "test", "--agent", f"{EXAMPLE}:ShortestFirst", *words, "--against", "saf+easy", "-o", "json")
+    means = json.loads(out)["means"]
+    assert (code, means["ShortestFirst"]) == (0, pytest.approx(means["saf+easy"], rel=0.1))
+
+
+@pytest.mark.parametrize("objective", ["energy", "edp"])
+@pytest.mark.parametrize("machine", [("--procs", "16"), ("--platform", "lab.toml")])
+def test_energy_that_nothing_tells_is_unknown(
+    machine: tuple[str, str], objective: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("lab.toml").write_text(METERED.replace("watts = 5\n", ""))
+    told = f"--objective: {objective} is unknown: nothing says what the processors draw"
+    work = ("--draw", "300", *machine, "--length", "32", "--objective", objective)
+    for words in (("test", "--agent", f"{EXAMPLE}:ShortestFirst"), ("train", "m.safetensors")):
+        code, out, err = answer(capsys, *words, *work)
+        assert (code, out, told in err) == (2, "", True)
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -90,6 +90,11 @@ def test_a_condition_that_is_true_fails_after_the_result(
     assert ("is true" in err) == (code == 3)
 
 
+def test_a_condition_on_what_is_unknown_is_not_passed(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = answer(capsys, "evaluate", "--workload", "t.swf", "--fail-if", "fcfs energy_joules above 3")
+    assert (code, "--fail-if: energy_joules of fcfs is unknown" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from hdeeprm_files import OPTIONS, PLATFORM, changed
 from plugins.cluster.story.test_evaluate import answer
 
+PAGE = Path(__file__).parents[4] / "docs/plugins/cluster.md"
 LOG = "".join(
     f"{job} {job} -1 {10 * job} {1 + job % 3} -1 -1 -1 {20 * job} 1048576 1 1 -1 -1 -1 -1 -1 -1\n" for job in range(1, 31)
 )
@@ -44,6 +46,22 @@ def test_a_learning_agent_is_trained_and_tested(capsys: pytest.CaptureFixture[st
     options(type="LEARNING", run="test", input_model="m.safetensors")
     code, out, _ = answer(capsys, "test", "--options", "options.json", "-o", "json")
     assert (code, json.loads(out)["objective"]) == (0, "energy")
+
+
+def test_the_files_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch", reason='torch not found: pip install "jpo[learn]"')
+    section = PAGE.read_text().partition("## HDeepRM's files")[2].partition("\n## ")[0]
+    documents = re.findall(r"```json\n(.*?)```", section, re.DOTALL)
+    for name, document in zip(("train.json", "test.json", "platform.json"), documents, strict=True):
+        Path(name).write_text(document)
+    train, test = re.findall(r"^jpo cluster (.*)$", section, re.MULTILINE)
+    assert answer(capsys, *train.split(), "--rounds", "1")[0] == 0
+    code, out, err = answer(capsys, *test.split(), "-o", "json")
+    assert (code, err.count("starts on")) == (0, 30)
+    found = json.loads(out)
+    assert (found["policy"], found["procs"]) == ("smallest-high_mem", 24)
+    assert found["energy_joules"] > 0
+    assert answer(capsys, "test", "--options", "train.json", "--model", "model.safetensors")[0] == 0
 
 
 def test_the_seed_draws_the_jobs(capsys: pytest.CaptureFixture[str]) -> None:

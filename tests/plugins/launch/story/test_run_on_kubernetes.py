@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,6 +75,56 @@ def test_a_dry_run_shows_the_manifest_and_starts_nothing(cluster: Cluster, capsy
     shown = json.loads(capsys.readouterr().out)["plan"]
     assert [each["kind"] for each in shown["items"]] == ["Job", "ConfigMap"]
     assert not [each for each in cluster.asked if not each.startswith("GET ")]
+
+
+@pytest.fixture
+def no_cluster(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "absent"))
+
+
+@pytest.fixture
+def no_server(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kubeconfig(tmp_path / "kubeconfig", "http://127.0.0.1:9")
+    monkeypatch.setattr("jpo.plugins.launch.engines.kubernetes.session.FIRST_PAUSE", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("offline", "namespace", "said"),
+    [
+        ("no_cluster", "default", "kubeconfig: names no cluster"),
+        ("no_server", "ml", "Kubernetes' API server: does not accept connections"),
+    ],
+)
+def test_a_dry_run_needs_no_cluster(
+    offline: str, namespace: str, said: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request.getfixturevalue(offline)
+    assert run(["run", "train.py", "--dry-run", "-o", "json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [each["metadata"]["namespace"] for each in shown["plan"]["items"]] == [namespace, namespace]
+    assert f"kubernetes was not asked whether it takes this: {said}" in shown["notes"][-1]["text"]
+    assert run(["run", "train.py"]) == 7
+
+
+def test_a_dry_run_refuses_what_the_cluster_has_not(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    quota = {"metadata": {"name": "team"}, "status": {"hard": {"requests.cpu": "1"}}}
+    cluster.read_only["/api/v1/namespaces/ml/resourcequotas"] = {"items": [quota]}
+    assert run(["run", "train.py", "--dry-run"]) == 7
+    assert "[JPO-E755]" in capsys.readouterr().err
+
+
+def test_kubectl_creates_what_a_dry_run_prints(
+    kubectl: str, cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["run", "train.py", "--run-id", "night-1", "--dry-run", "-o", "json"]) == 0
+    plan = json.dumps(json.loads(capsys.readouterr().out)["plan"])
+    words = [kubectl, "create", "--validate=false", "--output=name", "--filename=-"]
+    made = subprocess.run(
+        words, input=plan, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True, check=True
+    )
+    assert made.stdout.split() == ["job.batch/jpo-night-1", "configmap/jpo-night-1"]
+    cluster.advance()
+    assert cluster.started == ["night-1"]
 
 
 def test_a_credential_in_config_ini_gets_into_no_manifest(

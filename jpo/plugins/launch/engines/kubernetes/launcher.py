@@ -62,8 +62,15 @@ class KubernetesLauncher:
         self._output = OutputSync(ledger, PAUSE_SECONDS)
 
     def plan(self, job: LaunchJob, config: bytes = b"") -> dict[str, object]:
-        """The objects that `submit` would make, as a List; nothing is asked but the namespace of kubeconfig."""
-        return manifest(job, self._setup, namespace=self._session.namespace, config=config)
+        """The objects that `submit` would make, as a List; no server is asked.
+
+        The namespace is that of kubeconfig, and without one "default", as kubectl has it.
+        """
+        try:
+            namespace = self._session.namespace
+        except LaunchError:
+            namespace = "default"
+        return manifest(job, self._setup, namespace=namespace, config=config)
 
     def room(self, needs: Needs) -> Room:
         return room_of([*limits_of(self._session, self._setup, needs, in_use=True)], needs, self._setup.gpu_resource)
@@ -80,7 +87,7 @@ class KubernetesLauncher:
         config = b""
         if (file := folder / "config.ini").exists():
             config = contents(file, LARGEST_CONFIG_BYTES + 1, lambda finding: LaunchError(str(file), finding, code="JPO-E763"))
-        wanted, *others = items(self.plan(job, config), "items")
+        wanted, *others = items(manifest(job, self._setup, namespace=self._session.namespace, config=config), "items")
         made = self._made(job, wanted)
         try:
             for each in others:
@@ -91,14 +98,16 @@ class KubernetesLauncher:
         return _engine_id(made)
 
     def _made(self, job: LaunchJob, wanted: Answer) -> Answer:
-        """The run's Job as it is on the cluster: made now, or before."""
+        """The run's Job as it is on the cluster: made now, or before. An answer that nobody can read is settled by its name."""
+        which, namespace = f"Job {object_name(job.run_id)}", self._session.namespace
         try:
-            return self._session.ask("BatchV1Api", "create_namespaced_job", self._session.namespace, wanted)
-        except Refused as error:
-            if error.status != 409:
+            return self._session.ask("BatchV1Api", "create_namespaced_job", namespace, wanted)
+        except LaunchError as error:
+            if isinstance(error, Refused) and error.status != 409:
                 raise
-        found = self._session.ask("BatchV1Api", "read_namespaced_job", object_name(job.run_id), self._session.namespace)
-        which = f"Job {object_name(job.run_id)}"
+            found = self._session.find("BatchV1Api", "read_namespaced_job", object_name(job.run_id), namespace)
+            if not found:
+                raise
         remedy = "give the new run an id of its own"
         if not _is_of(found, job):
             raise LaunchError(which, "is there already, and is another run's", remedy, code="JPO-E750")
@@ -120,11 +129,12 @@ class KubernetesLauncher:
             try:
                 self._session.ask("CoreV1Api", f"create_namespaced_{kind}", namespace, body)
                 return
-            except Refused as error:
+            except LaunchError as error:
                 found = self._session.find("CoreV1Api", f"read_namespaced_{kind}", name, namespace, absent=UNREADABLE)
                 if _owns(owner, found):
                     return  # also where it may not be made any more: a quota of objects is looked at first
-                if error.status != 409 or not MANAGED_BY.items() <= table(found, "metadata", "labels").items():
+                taken = isinstance(error, Refused) and error.status == 409
+                if not taken or not MANAGED_BY.items() <= table(found, "metadata", "labels").items():
                     raise
                 self._session.ask("CoreV1Api", f"delete_namespaced_{kind}", name, namespace)
         raise LaunchError(f"{text(wanted, 'kind')} {name}", "of an earlier run does not go", "try again", code="JPO-E754")

@@ -58,9 +58,44 @@ def test_a_server_that_fails_while_it_accepts_starts_one_run(
     assert cluster.started == [entry.job.run_id]
 
 
+HALF = b'{"kind": "Job", "metadata": {"na'
+
+
+@pytest.mark.parametrize("path", [JOBS, CONFIGS])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"body": b"<html>Bad gateway</html>"},
+        {"body": b'{"error": "see the log"}'},
+        {"body": HALF},
+        {"body": HALF, "fields": {"Content-Length": "900"}},
+    ],
+)
+def test_an_answer_that_nobody_can_read_is_settled_by_the_name(
+    bench: Bench, cluster: Cluster, path: str, answer: dict[str, Any]
+) -> None:
+    job = bench.job("succeeds")
+    cluster.faults.append(Fault("POST", path, 201, accepted=True, **answer))
+    entry = bench.start(job)
+    assert entry.engine_id == f"ml/jpo-{job.run_id}@{cluster.objects['jobs', 'ml', f'jpo-{job.run_id}']['metadata']['uid']}"
+    bench.finish(entry)
+    assert cluster.started == [job.run_id]
+
+
+@pytest.mark.parametrize("path", [JOBS, CONFIGS])
+def test_an_answer_that_nobody_can_read_and_that_made_nothing_is_an_error(bench: Bench, cluster: Cluster, path: str) -> None:
+    job = bench.job("succeeds")
+    cluster.faults.append(Fault("POST", path, 200, body=b"<html>Please sign in</html>"))
+    with pytest.raises(LaunchError, match="does not speak Kubernetes' API") as caught:
+        bench.start(job)
+    assert caught.value.code == "JPO-E754"
+    bench.finish(bench.start(job))
+    assert cluster.started == [job.run_id]
+
+
 def test_a_start_that_the_server_cut_off_is_made_again_and_starts_one_run(bench: Bench, cluster: Cluster) -> None:
     job = bench.job("succeeds")
-    cluster.faults.append(Fault("POST", JOBS, 0, times=5, accepted=True))
+    cluster.faults += [Fault("POST", JOBS, 0, times=5, accepted=True), Fault("GET", f"{JOBS}/.*", 0, times=5)]
     with pytest.raises(LaunchError) as caught:
         bench.start(job)
     assert caught.value.code == "JPO-E754"

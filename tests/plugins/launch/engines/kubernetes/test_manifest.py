@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -71,6 +74,27 @@ def check(objects: list[dict[str, Any]]) -> None:
 )
 def test_every_object_is_valid(job: LaunchJob, pods: KubernetesTable) -> None:
     check(made(job, pods))
+
+
+@pytest.mark.parametrize("pods", [SETTINGS, changed(queue="team-a", user=1000, tolerations=("a=b",))])
+def test_kubectl_knows_every_field_of_a_job(kubectl: str, pods: KubernetesTable, tmp_path: Path) -> None:
+    job = replace(JOB, needs=Needs(gpus=8, gpu_type="a100", cpus=0.3, memory_gib=0.1, nodes=2), longest_seconds=60.0)
+    wanted = made(job, pods)[0]
+    for newer in ("suspend", "completionMode"):  # than kubectl 1.20
+        wanted["spec"].pop(newer, None)
+    words = [kubectl, "set", "env", "--local", "--output=json", "--filename=-", "SEEN=1"]  # asks no server, and reads by type
+    env = {**os.environ, "HOME": str(tmp_path), "KUBECONFIG": os.devnull}
+    read = subprocess.run(words, input=json.dumps(wanted), env=env, capture_output=True, text=True, check=True).stdout
+    assert lost(wanted, json.loads(read)) == []
+
+
+def lost(wanted: Any, found: Any, where: str = "") -> list[str]:
+    """What of a document another one has not: a client drops what it does not know."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        return [each for key, value in wanted.items() for each in lost(value, found.get(key), f"{where}.{key}")]
+    if isinstance(wanted, list) and isinstance(found, list):
+        return [each for place, value in enumerate(wanted) for each in lost(value, found[place], f"{where}[{place}]")]
+    return [] if wanted == found else [where]
 
 
 @settings(max_examples=40)
