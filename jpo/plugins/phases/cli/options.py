@@ -113,7 +113,7 @@ def share(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0.5 <= number <= 0.999:
-        raise click.BadParameter(f"{text!r:.40} is no share from 50% to 99.9%, e.g. 95%")
+        raise click.BadParameter(f"{text!r:.40} must be a share from 50% to 99.9%, e.g. 95%")
     return number
 
 

@@ -166,7 +166,7 @@ def test_what_cannot_be_replayed_is_refused_at_once(
     empty: Project, trace: Path, arguments: list[str], code: str, told: str
 ) -> None:
     answer = empty.jpo(
-        "replay", *arguments, *(word for word in QUICK if "--runs" not in arguments or word not in ("--runs", "2,4"))
+        "lab", "replay", *arguments, *(word for word in QUICK if "--runs" not in arguments or word not in ("--runs", "2,4"))
     )
     assert answer.code == 2
     assert told in answer.err

@@ -85,9 +85,10 @@ def test_totals_are_the_sums_of_the_runs(fleet: tuple[Path, dict[str, object]]) 
 
 
 def test_runs_went_through_the_real_spine_and_its_audit_log(
-    fleet: tuple[Path, dict[str, object]], capsys: pytest.CaptureFixture[str]
+    fleet: tuple[Path, dict[str, object]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = fleet[0] / "kept" / "workload-00"
+    monkeypatch.chdir(fleet[0] / "kept")  # where its store lies, which is beside the workloads
     toml = str(folder / "jpo.toml")
     assert run(["audit", "verify", "--config", toml]) == 0
     capsys.readouterr()

@@ -24,5 +24,5 @@ def test_options_of_a_fit_arrive_as_they_were_given() -> None:
 def test_a_share_is_a_percentage_or_a_ratio() -> None:
     assert [share(text) for text in ("95%", "0.95", "99.9%", "50%")] == [0.95, 0.95, 0.999, 0.5]
     for text in ("95", "100%", "nan", "1e-3", "many", "-90%"):
-        with pytest.raises(click.BadParameter, match="is no share from 50% to"):
+        with pytest.raises(click.BadParameter, match="must be a share from 50% to"):
             share(text)
