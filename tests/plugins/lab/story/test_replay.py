@@ -103,6 +103,7 @@ def test_without_prices_the_cost_is_relative(project: Project) -> None:
 
 def test_every_policy_can_be_named(empty: Project, trace: Path) -> None:
     answer = empty.jpo(
+        "lab",
         "replay",
         "toy.csv",
         "--policies",
