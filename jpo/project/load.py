@@ -52,10 +52,11 @@ class LoadedSettings:
         store_folder: the one of an earlier version of JPO, which found jpo.toml next to config.ini or here; None: with --config.
         author: who and where, for the audit log (inventory/caller.py); empty where JPO works for itself, as in simulations.
         side_branch: the branch, in a pipeline of another than the default one; "" elsewhere.
-        track: shows how far long reading is. `histories`: stores kept open for several config.ini, by URL; None: each its own.
+        track: shows how far long reading is, to who waits for it; silent where nobody does.
         room: the most that one run could have on the engine to which it goes, by resource; empty: not known, nothing is limited.
         fallback: nothing but values of runs that ended well is chosen, and how far one step may lead is not asked of them; where
             none ended well, these come back, with which config.ini began (empty: not known). None: anything may be chosen.
+        histories: stores kept open for several config.ini, by URL; None: each its own.
     """
 
     values: Settings

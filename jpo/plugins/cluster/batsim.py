@@ -1,7 +1,5 @@
 """A schedule as Batsim writes it, out_jobs.csv and out_schedule.csv, for tools that can plot those."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Options that the commands of the cluster lab share: which jobs on which machine, and under which policies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

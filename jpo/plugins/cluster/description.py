@@ -1,7 +1,5 @@
 """What a workload and a platform are like: sizes, run times, load, users; nodes and devices."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ saf+easy worse than fcfs+easy by 0% in avg_wait_seconds
 saf+easy avg_wait_seconds above 7200
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

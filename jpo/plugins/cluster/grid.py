@@ -1,7 +1,5 @@
 """Grid: every rule on every workload with every seed, one process or several."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

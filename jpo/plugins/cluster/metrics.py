@@ -1,7 +1,5 @@
 """Metrics of a schedule: what users waited, and what the machine did meanwhile. Formulas stand beside each attribute."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ equally good each has one.
 Source: Rabiner, "A Tutorial on Hidden Markov Models", Proc. IEEE 77 (1989), section III.B.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import version

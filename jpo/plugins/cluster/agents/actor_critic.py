@@ -3,8 +3,6 @@
 Source: Schulman et al., "Proximal Policy Optimization Algorithms", 2017; generalised advantages: Schulman et al., ICLR 2016.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -6,8 +6,6 @@ A margin has paid where the mean is better, and the 95% interval of the mean log
 few sequences in which everybody waited. The best one that has paid counts; without one the agent is the rule.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

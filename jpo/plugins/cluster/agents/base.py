@@ -3,8 +3,6 @@
 A classic agent decides by a rule; a learning one by what it saw, and gets better by episodes that ended.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

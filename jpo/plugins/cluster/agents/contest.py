@@ -1,7 +1,5 @@
 """Contest: an agent beside rules, on the same sequences, with intervals of the difference."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Source: Christodoulou, "Soft Actor-Critic for Discrete Action Settings", 2019. T
 choice among the open actions, which differ from decision to decision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """An agent of a user's own file. The file is run, so it is loaded only where the command line names it."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A learnt agent on disk: weights and the optimiser as safetensors, and in its header what it decides. Loading runs no code."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

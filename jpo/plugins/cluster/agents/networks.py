@@ -3,8 +3,6 @@
 Source: Zhang et al., "RLScheduler: An Automated HPC Batch Job Scheduler Using Reinforcement Learning", SC 2020 (kernel network).
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -4,8 +4,6 @@ Source: Williams, "Simple Statistical Gradient-Following Algorithms for Connecti
 compared with the mean over the episodes of a batch at about the same share of the decisions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

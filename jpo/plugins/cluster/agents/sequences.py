@@ -1,7 +1,5 @@
 """Sequences of jobs: parts of a workload, each counted from its first job, on one platform."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Training: episodes side by side, so that one pass of a network decides in all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

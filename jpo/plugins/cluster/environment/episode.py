@@ -9,8 +9,6 @@ A decision is due whenever a job waits that could start. Action modes:
 Void is open only as long as something is still to happen, so that an episode always ends.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, insort
 from dataclasses import dataclass
 from heapq import heapify, heappop

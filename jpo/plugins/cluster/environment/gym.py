@@ -4,8 +4,6 @@ Each episode is a sequence of jobs from the source, on its platform. `info` has 
 metric; `action_masks()` is what sb3-contrib asks for. Needs `pip install "jpo[cluster]"`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ Shares are of what the platform has; times are logarithms, 0 at a second and 1 a
 times, no true ones.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ The reward of a step is minus the growth of each quantity (plus, of utilisation)
 metric, whatever the agent did in between. Between two events everything is constant or linear, so this is exact.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

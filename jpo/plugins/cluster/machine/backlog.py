@@ -4,8 +4,6 @@ Jobs that need the same, of one class of models, get the same processors and the
 may go before its turn is found by its requested time.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Bill of a schedule: energy, cost and deadlines, worked out afterwards from who held what when."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ the earliest moment at which it fits, if running jobs end as expected. Another j
 what it takes is left over there at that moment.
 """
 
-from __future__ import annotations
-
 import gc
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence

@@ -5,8 +5,6 @@ may start somebody, all that is lent counts as free, unless the job was resized 
 left where it was. A job takes as many further tasks as end it soonest, as its user said it lasts, the pause included.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush

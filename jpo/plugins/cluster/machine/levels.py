@@ -4,8 +4,6 @@ Processors of one level are the bits of a whole number, the first in order the l
 nodes and on a thousand; what a job changes is sorted anew when somebody asks.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce

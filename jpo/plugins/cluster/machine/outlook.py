@@ -4,8 +4,6 @@
 phases do not meet share a socket. Running jobs are taken to go on at full speed.
 """
 
-from __future__ import annotations
-
 from jpo.plugins.cluster.machine.occupancy import Need, Occupancy
 from jpo.plugins.cluster.platform.platform import UNLIMITED
 

@@ -4,8 +4,6 @@ A key looks at a processor and the node that it is in, as both are by then. Ties
 are looked up in levels: one task, and several where a task changes nothing for other processors than its own.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heapify, heappop, heappush

@@ -5,8 +5,6 @@ free for as long as it would take there, as requested. A job that overran is exp
 queues are long: each job is placed at many moments.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ among the expected ends. Totals of the platform are always right and mostly enou
 up to date when somebody asks.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 
 from jpo.plugins.cluster.machine.occupancy import Holding, Need

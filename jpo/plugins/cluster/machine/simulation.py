@@ -5,8 +5,6 @@ of memory bandwidth leaves. Schedulers expect it to end after its requested time
 happens at one instant happens before they look: ends first, then arrivals.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

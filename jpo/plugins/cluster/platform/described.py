@@ -3,8 +3,6 @@
 What is not known is refused by its key, so that a typing error is not a default.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from functools import partial

@@ -9,8 +9,6 @@ Source: Herrera, "HDeepRM: Deep Reinforcement Learning for Workload Management",
 versions 0.1.0b0 to 0.3.1b1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -4,8 +4,6 @@ All GPUs of one type in a node are one processor whose cores are the GPUs: what 
 relative to a reference on which run times of jobs count; the processors that jobs get decide how long they truly take.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

@@ -10,8 +10,6 @@ now even if it were the next. Queues may be long that way.
 Source: Mu'alem, Feitelson, IEEE TPDS 2001, as ranked.py; conservative with compression in the order of the queue.
 """
 
-from __future__ import annotations
-
 import math
 from array import array
 from bisect import bisect_left, bisect_right, insort

@@ -1,7 +1,5 @@
 """Equal processors: what is free, who runs on them, the reservation of the first of a queue, and who may go before it."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from heapq import heappop, heappush

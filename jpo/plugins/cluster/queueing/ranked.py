@@ -11,8 +11,6 @@ Source: Mu'alem, Feitelson, "Utilization, Predictability, Workloads, and User Ru
 Backfilling", IEEE TPDS 2001.
 """
 
-from __future__ import annotations
-
 from array import array
 from bisect import bisect_left, insort
 from collections.abc import Iterable

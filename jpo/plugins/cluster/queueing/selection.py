@@ -4,8 +4,6 @@
 submit time, then id. Keys know what was requested, never the true run time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A workload on a machine of equal processors under a rule: which jobs start when."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, get_args
 

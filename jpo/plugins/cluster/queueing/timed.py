@@ -4,8 +4,6 @@ At each pass at which something is free every waiting job gets its key. The smal
 may go before their turn. Where the queue is long, a Tournament knows who is first without a look at all of them.
 """
 
-from __future__ import annotations
-
 from array import array
 from bisect import bisect_left, bisect_right
 

@@ -7,8 +7,6 @@ goes on, only nodes whose certainty ended play again; a job that comes or goes p
 Source: Basch, Guibas, Hershberger, "Data Structures for Mobile Data", J. Algorithms 1999 (kinetic tournament).
 """
 
-from __future__ import annotations
-
 import math
 from heapq import heappop, heappush
 

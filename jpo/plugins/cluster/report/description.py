@@ -1,7 +1,5 @@
 """Descriptions of workloads and machines: a section each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 

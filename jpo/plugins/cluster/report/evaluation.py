@@ -1,7 +1,5 @@
 """Evaluation of cluster policies: a table for each workload, policies as rows; every figure for programs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A schedule as a picture: who held which device when, and below how many were busy and how many jobs waited."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Standings of an agent beside rules: means, and its difference to each rule with an interval."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import isinf
 
