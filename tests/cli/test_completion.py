@@ -107,7 +107,7 @@ def test_what_nobody_can_complete_is_answered_with_nothing(
 def test_without_a_line_all_commands_are_the_answer() -> None:
     environment = {name: text for name, text in os.environ.items() if not name.startswith("COMP_")}
     environment["_JPO_COMPLETE"] = "bash_complete"
-    answer = subprocess.run(["jpo"], env=environment, capture_output=True, text=True, check=False)
+    answer = subprocess.run([Path(sys.executable).with_name("jpo")], env=environment, capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stderr, "plain,suggest" in answer.stdout.split()) == (0, "", True)
 
 
@@ -127,5 +127,5 @@ def test_a_name_that_is_no_utf_8_is_completed_too(shell: dict[str, str], shell_n
         "COMP_CWORD": "\udcff" if shell_name == "fish" else "2",
         "_JPO_COMPLETE": f"{shell_name}_complete",
     }
-    answer = subprocess.run(["jpo"], env={**shell, **words}, capture_output=True, check=False)
+    answer = subprocess.run([Path(sys.executable).with_name("jpo")], env={**shell, **words}, capture_output=True, check=False)
     assert (answer.returncode, answer.stderr, b"file" in answer.stdout) == (0, b"", True)
