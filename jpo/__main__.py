@@ -1,7 +1,5 @@
 """The program: runs the command line and turns every outcome into an exit code and one line on stderr."""
 
-from __future__ import annotations
-
 import gc
 import os
 import re

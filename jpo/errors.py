@@ -13,8 +13,6 @@
 The number is the exit code of the command; `code` is the stable reason code. docs/codes.md explains both.
 """
 
-from __future__ import annotations
-
 import re
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Names of the policies that may decide. Apart from the records, so that the options of the command line load nothing else."""
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 PolicyName = Literal["sac", "belief", "steering", "reinforce", "mc-dropout", "per-objective", "by-sla"]

@@ -1,7 +1,5 @@
 """Candidate set of a space: all feasible configurations while they are few, and others that have been run."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

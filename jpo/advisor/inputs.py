@@ -1,7 +1,5 @@
 """Arguments of the library's callers, read into JPO's own records: preference, workload, policy, seed and outcome."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from operator import index

@@ -1,7 +1,5 @@
 """`jpo completion`: its argument and help."""
 
-from __future__ import annotations
-
 import click
 from click.shell_completion import get_completion_class
 

@@ -1,7 +1,5 @@
 """`jpo doctor`: its options and help."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`jpo explain`: its options and help."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

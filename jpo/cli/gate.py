@@ -6,8 +6,6 @@ client, Python's own complaints. What passes is `released` (jpo/wording/printabl
 nothing else writes.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """`jpo history`: its options and help."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

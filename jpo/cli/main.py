@@ -2,8 +2,6 @@
 stderr.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping
 

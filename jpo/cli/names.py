@@ -4,8 +4,6 @@ JPO's own names mean JPO's quantities (memory_gib in GiB, batch_size over all GP
 would read it, units and terms included.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`jpo observe`: its options and help."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from pathlib import Path

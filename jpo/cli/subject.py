@@ -3,8 +3,6 @@
 Either may be left out. A word is a path by its ending, or by the file that is there; else it is an id.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import wraps

@@ -3,8 +3,6 @@
 Records come one after the other as they are read: a log of any length needs little memory.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager

@@ -1,7 +1,5 @@
 """`jpo check config.ini`: is this file readable, does it name its workload, and does it keep to the limits?"""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Which runs are on which side: optimizer/before_and_after.py. Where too few are f
 then stands there, marked as such.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`jpo config check|show|schema`: the effective settings, where each comes from, and the published JSON Schemas."""
 
-from __future__ import annotations
-
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.tables import settings_schema
 from jpo.project.tables.effective import effective

@@ -1,7 +1,5 @@
 """`jpo explain [ID]`: why this value? What a suggestion rested on, what else there was, and what came of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`jpo history`: runs and suggestions on record, and the ledger: how right the last forecasts were."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

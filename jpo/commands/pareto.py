@@ -3,8 +3,6 @@
 The store and CSV logs are read, no server is asked, and nothing is written.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

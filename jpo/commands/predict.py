@@ -4,8 +4,6 @@ The store and CSV logs are read, nothing is written, and no server is asked but 
 Answers to "cheapest in time" and "fastest within the budget" come from the rows of --vary, else from all that the limits allow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`jpo prices show|refresh`: prices of resources with their source; AWS' prices of today into a catalogue file."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`jpo sla`: did runs keep what [sla] promises, and what could be promised? Only `suggest --write` writes, into jpo.toml."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`jpo state export|import|gc`: the store as a file, as a backup or to move it; and forgetting what is too old to be of use."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ and the rename is lost. The new file has the rights of the old one (jpo/files); 
 old content, of which `caveats` tell beforehand.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

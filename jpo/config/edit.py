@@ -5,8 +5,6 @@ it, and must differ from the original in the wanted values only. configupdater i
 through it drops inline comments, breaks indented options and turns CRLF into LF.
 """
 
-from __future__ import annotations
-
 import configparser
 import dataclasses
 import io

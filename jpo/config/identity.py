@@ -1,7 +1,5 @@
 """Identity of the job that a config.ini describes: dataset, model and framework, and its hardware where the file names it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

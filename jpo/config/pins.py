@@ -4,8 +4,6 @@ They are behind the value or in the comment lines directly above it, and may con
 misspelt one, or one that belongs to no option, is an error: a value that someone believes pinned must not change.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Iterable

@@ -2,8 +2,6 @@
 
 The edits that give a file other values are of such texts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

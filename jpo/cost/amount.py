@@ -1,7 +1,5 @@
 """Amounts of money as people write them, converted to USD, in which everything is computed."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -3,8 +3,6 @@
 Whoever may change a branch may commit a link. Without this rule, what JPO writes would land wherever that link points.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -4,8 +4,6 @@ A file here may be a pipe without a writer, a device, a link to itself, or a tex
 reader names its own limit of size and its own error; what is said here is the finding alone.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

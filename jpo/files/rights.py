@@ -4,8 +4,6 @@ The rule is that a replacement takes nothing from anyone and gives no one more. 
 on, it is an error that names it, but for an owner who loses nothing by it.
 """
 
-from __future__ import annotations
-
 import array
 import errno
 import fcntl

@@ -3,8 +3,6 @@
 A new file gets the permissions that any program's would get; one that replaces another gets the rights of that one (rights.py).
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -4,8 +4,6 @@ It knows neither prices nor preferences: it says what would happen, the agent sa
 Source: importance weighting of a simulator's draws (likelihood-free inference), Cranmer et al., PNAS 2020.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace

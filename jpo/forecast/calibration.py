@@ -4,8 +4,6 @@ A belief that fits other jobs may be too sure of itself on this one. Its last fo
 how much. Forecasts and risks are then widened by that factor, and reports say so.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from statistics import median

@@ -3,8 +3,6 @@
 The table is descriptors.csv, with a source in every row. For a name that is not in it nothing is guessed.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from functools import cache

@@ -7,8 +7,6 @@ Source: predictive distribution of a Dirichlet process, Blackwell and MacQueen, 
 Annals of Statistics 1973; its concentration by leaving out one job after another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice

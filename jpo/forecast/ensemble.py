@@ -1,7 +1,5 @@
 """Ensembles of surfaces from a normal prior, conditioned on measurements: exact where weights would need millions of draws."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from jpo.forecast.discrepancy import AdjustedParticles, Discrepancy, explained, short_of

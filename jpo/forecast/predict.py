@@ -1,7 +1,5 @@
 """Prediction of one next run from the belief: intervals for duration, cost and the quality by which runs are judged."""
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 

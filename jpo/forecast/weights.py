@@ -1,7 +1,5 @@
 """Weights of particles from their log-likelihoods, flattened so that no particle counts alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 OpenSSL's reasons are recognised, not repeated.
 """
 
-from __future__ import annotations
-
 import ssl
 from functools import partial
 from pathlib import Path

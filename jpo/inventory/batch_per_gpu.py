@@ -3,8 +3,6 @@
 It is not a rule of the guard: a card with too few samples is slow, not in danger, and the surrogate predicts how slow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from jpo.records import Run

@@ -4,8 +4,6 @@ Only the variables named here are read, and none of them holds a secret. Whoever
 hints for people who ask around, never grounds for trust.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import re

@@ -4,8 +4,6 @@ Each group, up to the root, may limit both. Within a container /proc names a gro
 then the topmost folder there is its own.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

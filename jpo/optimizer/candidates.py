@@ -1,7 +1,5 @@
 """Candidate set of a request: the configurations between which is chosen, and single ones that are asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from heapq import nsmallest

@@ -1,7 +1,5 @@
 """What earlier jobs of the installation say of a workload: their residuals against simulated jobs, and the belief they bend."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

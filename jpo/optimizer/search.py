@@ -5,8 +5,6 @@ count as far as the runs are like them. The belief says what fails, and that the
 losses it is too sure, and its expected improvement, alone or mixed in, left more of the way (decision 0114).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Prices of the project: what [prices] of jpo.toml says an hour of each resource costs, and the currency of its reports."""
 
-from __future__ import annotations
-
 from jpo.cost import Instance, Prices, read_catalogue
 from jpo.cost.catalogue import SHIPPED, select
 from jpo.cost.price import price_of_type

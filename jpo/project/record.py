@@ -3,8 +3,6 @@
 Audit before write: an edit that is not on record cannot exist. Killed at any instant, config.ini is the old file or the new one.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

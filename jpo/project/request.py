@@ -1,7 +1,5 @@
 """The request of a project: what jpo.toml, config.ini and the command line want and allow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ that jpo.toml names lie in the project, the store too. JPO_SECRETS_TO in the env
 the same: though jpo.toml names them, or though they are spoken to without encryption.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Price list of the project, for `jpo prices show` alone: prices in jpo.toml with their origin, and instances to choose from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jpo.cost import Prices, read_catalogue

@@ -3,8 +3,6 @@
 Not `jpo.telemetry`'s reading of runs: a trial need not have ended, or ended well, and is never a run of the history.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

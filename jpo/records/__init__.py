@@ -4,8 +4,6 @@ All records are frozen and checked when they are built, so that later code need 
 None (never zero). Times are unix seconds, ratios lie in 0..1, units are in the names.
 """
 
-from __future__ import annotations
-
 from jpo.policies import POLICIES, TRAINED, PolicyName
 from jpo.records.arrays import (
     CALIBRATED,

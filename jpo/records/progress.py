@@ -1,7 +1,5 @@
 """Progress: how a long loop shows to those who wait how far it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 Track = Callable[[Sequence[int], str], Iterable[int]]

@@ -1,7 +1,5 @@
 """Front: the trade-offs that were measured, what is predicted, and how much that would add; as tables and as a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 

@@ -1,7 +1,5 @@
 """Prediction: what configurations would take and cost, what they would use, and what that rests on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 

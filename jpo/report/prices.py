@@ -1,7 +1,5 @@
 """Prices: those in force with their origin, an hour of today's configuration, the instances of a catalogue."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict
 

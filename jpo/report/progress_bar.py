@@ -1,7 +1,5 @@
 """A long wait on stderr: a bar that moves for people, one line per step for logs and pipes. Results never go there."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Suggestions for several config.ini: two lines for each, and how many of which kind; programs get each as if it were alone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

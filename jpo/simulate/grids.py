@@ -1,7 +1,5 @@
 """Random candidate sets like those of users, on which the agent is pretrained."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from jpo.records import PARAMETERS, Candidates, Floats

@@ -5,8 +5,6 @@ number of epochs and end with any loss. Today's configuration works in nearly al
 What changes from run to run is in drift.py, demand within a run in resource_usage.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

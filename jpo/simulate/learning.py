@@ -1,7 +1,5 @@
 """Epochs that a job needs for the same progress with other batch sizes, learning rates and layers, and where it diverges."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from jpo.records import Bools, Floats

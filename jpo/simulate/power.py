@@ -1,7 +1,5 @@
 """Electric power of an accelerator: an idle share, a rise with its utilisation, and a power limit."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from jpo.records import Floats

@@ -1,7 +1,5 @@
 """Rows of CSV, each with the number of the line where it ends."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Iterable, Iterator
 

@@ -4,8 +4,6 @@ What "1,024" is no cell says by itself: it is read by what the other cells of th
 cells stay as they are, and one that is needed as a number is an error with its row.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Literal

@@ -4,8 +4,6 @@ JPO's own are seconds, bytes, cores, ratios, joules and USD. Which unit a cell m
 duration and thousandths of a core.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Literal, NamedTuple

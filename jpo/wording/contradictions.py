@@ -1,7 +1,5 @@
 """Contradictions in sentences: a run that reports other values than it was given, and what JPO does about it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from jpo.records import Contradictions, Note, Parameters, Reach, Stray, advice

@@ -1,7 +1,5 @@
 """Runs that go on, in a sentence each: since when, with which values, how far, and how busy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jpo.records import KUBERNETES, Running, in_order

@@ -1,7 +1,5 @@
 """Numbers as people read them. Nothing is rounded to a false precision, and what is not known is called unknown."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ CI, no longer than people read. `released` is for whole texts that leave the pro
 How Markdown, HTML, CSV and JSON make a text harmless besides is theirs to say (report/forms).
 """
 
-from __future__ import annotations
-
 import re
 
 from jpo.wording.hidden import hidden

@@ -1,7 +1,5 @@
 """Qualities of a model in words: a loss is said in shares of itself, an accuracy or a metric of the user's own as its value."""
 
-from __future__ import annotations
-
 import math
 
 from jpo.records import VAL_LOSS, Quality

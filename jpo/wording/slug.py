@@ -1,7 +1,5 @@
 """Names as a label of Kubernetes can hold them: one rule for who writes labels of pods and who reads them."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Which agent decides here, by whom it was released or withdrawn, and whether what learns can be read?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jpo.agent.policy import Policy

@@ -3,8 +3,6 @@
 Means of few runs are compared, so that what is claimed of configurations seems to come true a little less often than it does.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from statistics import fmean

@@ -3,8 +3,6 @@
 A check is a function from a Case (case.py) to lines. What it raises becomes a line of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Will the store outlive the job, can it be written, is what it holds whole, and did the newest runs use their GPUs?"""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Is JPO itself installed whole, and where does it run?"""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from importlib import metadata

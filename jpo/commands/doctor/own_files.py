@@ -1,7 +1,5 @@
 """Are the project's own files in order: jpo.toml, the files of secrets, config.ini?"""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

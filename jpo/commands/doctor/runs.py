@@ -1,7 +1,5 @@
 """Checks of the sources of finished runs, Prometheus and CSV logs: can they be read, and are the workload's runs there?"""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Checks of the machine on which JPO runs, and of whether it limits config.ini."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 

@@ -3,8 +3,6 @@
 CPUs that load data are busy. Where they idle, fewer of them are enough, unless the loaders wait for storage.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import median
 

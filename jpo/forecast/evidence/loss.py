@@ -3,8 +3,6 @@
 The misfit of simulated jobs is one of progress, in ln of epochs; a loss that hardly falls any more hardly shows it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ stay there; what is forecast and chosen rests on the others. Two checks: limits 
 runs of the same workload, of the same configuration where there are any.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ Where a loss hardly falls any more, a configuration that learns a little less pe
 falls steeply, it costs a lot. Simulated jobs are of both sorts, and the curve of a single run tells them apart.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

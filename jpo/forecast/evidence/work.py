@@ -4,8 +4,6 @@ A job of fixed epochs processes epochs x data with any learning rate and batch s
 with a target of its own processes what it needs. Simulated jobs are of both kinds until the runs say which one this is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from enum import Enum, auto
 from statistics import median

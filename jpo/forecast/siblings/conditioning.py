@@ -7,8 +7,6 @@ agree with each other are believed more. Own runs then weigh the three by how we
 (belief.py): siblings that mislead are left behind.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Any
 

@@ -5,8 +5,6 @@ its bytes ("C"), as in SQLite. The version is kept in a table of its own. From t
 taken.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from jpo.history import migrations

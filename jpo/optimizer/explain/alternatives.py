@@ -1,7 +1,5 @@
 """Alternatives to the choice: configurations that were not chosen, and the objection to each of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

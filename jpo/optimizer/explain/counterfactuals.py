@@ -1,7 +1,5 @@
 """Counterfactuals of a decision: another preference or boldness, a limit less, a run that takes longer, and where that leads."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace

@@ -4,8 +4,6 @@ It is taken over the simulated jobs in pairs, widened as the chance of the claim
 where all of the interval is below 0, a run that ends well is so with 95% or more. The noise of a single run is not in it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Does the repository's pipeline run JPO, does its cache keep the history, does the guard look again, and may it write notes?"""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

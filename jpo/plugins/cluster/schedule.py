@@ -1,7 +1,5 @@
 """A schedule in full: which device did what when. For pictures, and for tools that read what Batsim writes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush

@@ -1,7 +1,5 @@
 """Arithmetic of a run that was never made: memory of a GPU, throughput, duration and energy, with intervals that are wide."""
 
-from __future__ import annotations
-
 import math
 
 from jpo.files.reading import number_or_nan

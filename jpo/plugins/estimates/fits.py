@@ -1,7 +1,5 @@
 """Warning before the first run: it needs more memory than a GPU has, by arithmetic; with the nearest configuration that fits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

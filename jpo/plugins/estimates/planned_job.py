@@ -1,7 +1,5 @@
 """A job before its first run: what config.ini says of its model and training, and the GPU that it is to run on."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The estimates for a project: on the GPUs that [prices], [card] or config.ini name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from jpo.plugins.estimates.arithmetic import rough_forecast

@@ -1,7 +1,5 @@
 """Shapes of language models: how many parameters, operations and saved activations one has, from its table or from config.ini."""
 
-from __future__ import annotations
-
 import csv
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Ways of training: what config.ini says of precision, optimizer and the like, and what may be where it says nothing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ jpo.toml says it ([imports.columns]), or the format does, or it is guessed from 
 guess is shown. What nothing fits stays unknown.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Runs as another tool recorded them: cells of text by the tool's own names. Every format ends here; translate.py goes on."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

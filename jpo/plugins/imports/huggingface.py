@@ -5,8 +5,6 @@ checkpoint has none, and its run may go on. all_results.json (`save_metrics`), t
 config.json (the model's) add what they know. training_args.bin is a pickle and is never read.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ A row holds only what was logged at its step. Neither file has a time: a run end
 it took is unknown where it logged no such metric.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ Cells are called as the columns of `mlflow.search_runs()`: params.*, metrics.* (
 mean of the system metrics, where they were logged. Runs that were deleted, and parents of other runs, are no runs of a job.
 """
 
-from __future__ import annotations
-
 import math
 import sqlite3
 import sys

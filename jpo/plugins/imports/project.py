@@ -1,7 +1,5 @@
 """What jpo.toml and the environment say of imports: where each quantity stands, and how an MLflow server is asked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Recognition: which tool wrote a file or folder, and the runs of all that are named."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

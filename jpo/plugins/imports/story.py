@@ -1,7 +1,5 @@
 """`jpo import`: runs that other tools recorded. Without `write` it says what would go on record; importing again adds nothing."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress

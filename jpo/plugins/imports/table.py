@@ -3,8 +3,6 @@
 In UTF-8 or UTF-16, else Windows-1252; with decimal commas where the cells prove them (numerals.py).
 """
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Iterator
 from pathlib import Path

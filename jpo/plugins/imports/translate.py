@@ -1,7 +1,5 @@
 """Foreign runs -> records.Run: cells by a map of columns, in JPO's units, by the same rules as JPO's own logs (outcome.py)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Units: numbers, moments, shares and sizes as people and tools write them -> JPO's units."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

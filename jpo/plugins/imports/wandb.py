@@ -6,8 +6,6 @@ wandb-summary.json, which the client writes online alone, say nothing more. Cell
 and summary.; GPU utilisation and memory are those that its monitor saw.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import struct

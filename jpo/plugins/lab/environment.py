@@ -3,8 +3,6 @@
 One episode is one simulated job, one step is one run of it. Needs `pip install "jpo[simulate]"`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

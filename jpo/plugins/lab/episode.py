@@ -3,8 +3,6 @@
 It knows nothing of Gymnasium: environment.py turns moves into configurations and results into observations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import product

@@ -3,8 +3,6 @@
 Medians are over the last runs of a workload that ended well; intervals are over workloads. Totals include failed runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median

@@ -5,8 +5,6 @@ it: it is the same job in any order of runs. Host memory is not a column of that
 demand, and a run that requests less is killed. All jobs train a fixed number of epochs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """Runs of simulated workloads: what each costs, and how the objective of a preference changed against no change."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 What looks like one is refused before a start. A reference to one is none: "${TOKEN}", "%(token)s", "/run/secrets/token".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

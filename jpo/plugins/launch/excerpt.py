@@ -1,7 +1,5 @@
 """Words of engines, and lines of a run's output, without what is a secret or looks like one."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

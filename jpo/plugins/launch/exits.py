@@ -1,7 +1,5 @@
 """Exits of processes in plain words, the same whichever engine ran them. Standard library only: supervisors of runs import it."""
 
-from __future__ import annotations
-
 import signal
 
 BEYOND_ARE_SIGNALS = 128

@@ -1,7 +1,5 @@
 """Jobs as engines know them: what is to be started, how it goes, and how much room there is."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

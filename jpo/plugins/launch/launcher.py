@@ -1,7 +1,5 @@
 """Launcher: the one contract of all engines, and what some may do besides: Resizable, StartsTogether, ShowsPlan."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable

@@ -13,8 +13,6 @@ at least what was intended, and a run is in its folder, in its small file, or in
 clean-up.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """Lifecycle of one launched run: started once, followed to its end, or cancelled. Each step may be made again after kill -9."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace

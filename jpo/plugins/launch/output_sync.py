@@ -1,7 +1,5 @@
 """Files of a run that goes on, brought home now and then: of engines that share no disk with this machine."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from contextlib import suppress

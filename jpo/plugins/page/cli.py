@@ -1,7 +1,5 @@
 """`jpo report`: its options and help."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Configurations that ran, by what was measured of them, and those which no other one beats."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reward of each run in its components, as the agent is taught it: logs of ratios to the first run that ended well."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ well. Those that followed no suggestion since are on neither side (optimizer/bef
 Where too few runs are from before, the forecast for one is used instead, and is marked as such.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The store is read, nothing is asked of a server, and nothing is written but the 
 first; where it is broken, the report says so before everything else.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace

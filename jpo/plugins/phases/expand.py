@@ -5,8 +5,6 @@ request: the half nearer to its old level keeps its number. How phases follow ea
 as it was seen.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The optional packages of fits: imported where they are used, named where they are absent. A fitted model needs none of them."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from jpo.errors import UsageError

@@ -4,8 +4,6 @@ CPU counts in cores, since half a core more is half a core more at any level; me
 logarithm. What is constant, or says what another feature says already, is left out and named in `notes`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

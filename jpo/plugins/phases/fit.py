@@ -1,7 +1,5 @@
 """A fit from traces to a model by one of the methods, with the caution that executions left out ask for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce

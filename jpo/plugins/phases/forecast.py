@@ -5,8 +5,6 @@ The chain alone would let every stay end at the same rate. So the stay that goes
 training that lasted at least as long; where none did, the chain's rate is what is left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

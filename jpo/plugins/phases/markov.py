@@ -5,8 +5,6 @@ centres stay the chain's means, so that a phase keeps its level; what the chain 
 follow each other. scikit-learn's conventions hold: X is (samples, features) in raw units, `lengths` names the executions in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Self

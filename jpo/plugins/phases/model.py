@@ -4,8 +4,6 @@ Whatever method found the phases, what follows is the same chain over scaled sam
 and from which futures an allocation is made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -9,8 +9,6 @@ The hash finds accidents (a truncation, a flipped bit, an edited text); it is no
 what it must be: shapes, finite numbers, probabilities. A model of another schema is refused, not guessed at.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping

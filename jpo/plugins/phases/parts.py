@@ -4,8 +4,6 @@ Each is a file like a model's: one hash over JSON and safetensors, every shape a
 label samples as the method crbm-kmeans does; a scaler serves any method.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Two executions are as far apart as the phases that they are in at the same share
 a short one of the same job are alike. Clusters are joined by mean distance as long as they are nearer than APART.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ CPU, memory and GPUs are sampled at times of their own: a sample of CPU gets the
 then, and none where that is long ago.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Phases and resources over time as lines of text, for a terminal: one character for each of some samples."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jpo.plugins.phases.chain import Ints

@@ -4,8 +4,6 @@ The filter is the one of `PhaseModel.filtered`, a sample at a time. What may be 
 under the probabilities of the next sample's phase, as quantiles of CPU and memory; each update takes some ten microseconds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

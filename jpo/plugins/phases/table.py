@@ -1,7 +1,5 @@
 """The phases in figures: how much of the time, how long at a time, what is used meanwhile, and what follows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ that suggestion left it; all that follows works as with a file that is kept. A f
 then it counts, as a whole, since a mixture of both would be a configuration that nobody chose and nobody ran.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ There lies the history, though config.ini lies in a folder of it: a pipeline's c
 A history that an earlier version of JPO left beside config.ini goes on being used where it is, until someone moves it.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Iterator

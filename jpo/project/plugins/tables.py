@@ -3,8 +3,6 @@
 A plugin's model is imported where its table stands in jpo.toml, or where all settings are listed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping
 from functools import cache
 from typing import Any

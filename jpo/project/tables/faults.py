@@ -1,7 +1,5 @@
 """What is wrong in the tables of settings, in one line: where it is, what was found, what to write."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ The ranges are those of the papers and of what frameworks document; they are a s
 or written by them.
 """
 
-from __future__ import annotations
-
 import re
 
 RANGES = {

@@ -1,7 +1,5 @@
 """Text of a cell for people: its value with its unit, and the interval of an estimate. The same in every form for people."""
 
-from __future__ import annotations
-
 from jpo.records import Currency
 from jpo.report.document import Cell, Column, Span, spans
 from jpo.wording import numbers

@@ -5,8 +5,6 @@ bounds of an interval, a standard error, and the unit where it differs from row 
 CI where it is printed, are quoted; a row is one line. Only tables are written; what is unknown is empty.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Iterator
 from io import StringIO

@@ -4,8 +4,6 @@ jinja2 escapes every text (autoescape). An interactive page allows its own style
 forbid scripts altogether, should one slip in.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Mapping

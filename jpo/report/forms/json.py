@@ -3,8 +3,6 @@
 Data stay exact: what a terminal or a CI would obey, and what nobody sees, is written as escapes, which read back the same.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Servers make links and mentions of plain words too, after Markdown is done with escapes; such words are shown as code.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Values as TOML writes them, exact as in JSON: what a terminal or a CI would obey, or nobody sees, is written as escapes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

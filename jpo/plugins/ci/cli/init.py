@@ -1,7 +1,5 @@
 """`jpo init`: its options and help."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Literal

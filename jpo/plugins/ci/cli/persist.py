@@ -1,7 +1,5 @@
 """`jpo persist`: its options and help."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What JPO asks of a code host to keep one branch and one merge request: the words in which gitlab.py and github.py answer."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

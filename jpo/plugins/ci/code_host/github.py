@@ -4,8 +4,6 @@ The branch only ever goes forward: where the target has moved, the next commit h
 where somebody has put a commit on the branch meanwhile, and nobody's work is lost.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterator
 from typing import Literal

@@ -4,8 +4,6 @@ A branch that starts from where the target is goes on by one commit, which loses
 anew from there (`force`), and GitLab has no condition for that: it is looked at once more just before.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from typing import Literal

@@ -3,8 +3,6 @@
 Only the variables named here are read. A token goes to the API that the runner names, encrypted, and is in no message.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

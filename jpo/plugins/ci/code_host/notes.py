@@ -4,8 +4,6 @@ A note of somebody else is never touched, though it may hold a copy of the marke
 own notes, which two pipelines at once may leave, the oldest is the one, and the others are deleted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal

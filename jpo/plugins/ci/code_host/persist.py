@@ -5,8 +5,6 @@ nothing is left to propose. A person's word counts: commits of somebody else on 
 request was closed are not proposed again. Nothing is remembered elsewhere, so a pipeline that was killed leaves nothing in doubt.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath

@@ -3,8 +3,6 @@
 Values are proposed to the default branch, by a pipeline of it: whose suggestion has been tried there, or will be.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

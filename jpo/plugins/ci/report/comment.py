@@ -3,8 +3,6 @@
 Markdown alone. Every line begins with words of ours, so that none is a command to whoever reads notes (/close, !test, bors).
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass

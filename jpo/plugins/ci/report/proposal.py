@@ -4,8 +4,6 @@ Title, branch and message are read by machines that obey words in them (closing 
 they have letters, digits and underscores alone. The text is that of the note (comment.py), which nothing can break out of.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import PurePosixPath

@@ -3,8 +3,6 @@
 It may come from another job, as an artifact: it is data, validated by its schema, and nothing is decided by it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `jpo init` found in config.ini and on Prometheus, and which files it made."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import Counter

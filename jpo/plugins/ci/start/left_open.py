@@ -4,8 +4,6 @@ Nobody is asked: the likeliest line is chosen, and the others stand next to it, 
 training scripts report comes first, then what they import, then the repository's name.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Files that are made where none is. What is there already is left alone, whatever it is and whoever made it meanwhile."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pipeline's file, made of the one template that pipelines/ has for each host; a wheel carries the same files along."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path, PurePosixPath
 from typing import Literal

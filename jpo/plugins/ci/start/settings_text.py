@@ -3,8 +3,6 @@
 It is a start to be edited: with it JPO does the same as without. Each line of [parameters] is tried before it is written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

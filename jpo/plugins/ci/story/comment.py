@@ -1,7 +1,5 @@
 """`jpo comment`: a suggestion as a note on the merge request of this pipeline, one per workload, updated in place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path

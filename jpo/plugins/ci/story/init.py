@@ -1,7 +1,5 @@
 """`jpo init config.ini`: what JPO finds, and the files to begin with. Nothing that is there is replaced."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """`jpo persist`: the values in force as a merge request to the default branch, one per workload, kept up to date."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 

@@ -4,8 +4,6 @@ It may loop for ever, also where Python cannot interrupt it, end the process, fo
 waits for each of its answers no longer than the limit. This keeps mistakes apart; it is no sandbox: the file is the user's own.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -1,7 +1,5 @@
 """`jpo cluster train` and `jpo cluster test`: agents that manage a cluster, and how they do beside rules on sequences of jobs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`jpo cluster convert`: tables of other clusters, and JPO's history, as training jobs in CSV."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`jpo cluster evaluate`: what waits, slowdowns and utilisation would be under other policies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from jpo.errors import UsageError

@@ -5,8 +5,6 @@ task on one core. Memory is requested, else used memory of the log where it says
 part of such logs and is drawn from 4, 8 ... 24 GB/s, as HDeepRM does. Run times are the true ones, on the reference machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

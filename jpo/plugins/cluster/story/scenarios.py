@@ -3,8 +3,6 @@
 All commands of the lab take them alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 docs/plugins/cluster.md says what each is. A share of a GPU becomes a whole one: devices are given out whole here.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime

@@ -8,8 +8,6 @@ Source: Lublin, Feitelson, "The Workload on Parallel Supercomputers: Modeling th
 the parameters of batch jobs in table 5. Simplified: one job class, and a sinusoidal day in place of the fitted slots.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from jpo.plugins.cluster.workload.jobs import JobTable, sorted_jobs

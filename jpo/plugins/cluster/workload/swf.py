@@ -6,8 +6,6 @@ Source: Chapin et al., "Benchmarks and Standards for the Evaluation of Parallel 
 https://www.cs.huji.ac.il/labs/parallel/workload/swf.html.
 """
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import math

@@ -1,7 +1,5 @@
 """Tables of jobs as CSV: their text, their rows, the cells of a row by column, and amounts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path

@@ -3,8 +3,6 @@
 An absent column or an empty cell is 0 (tasks 1, cpus 1 where there are no gpus, requested the duration, no deadline).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

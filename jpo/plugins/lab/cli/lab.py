@@ -1,7 +1,5 @@
 """`jpo lab`: its commands."""
 
-from __future__ import annotations
-
 import click
 
 from jpo.plugins.lab.cli.logs import logs

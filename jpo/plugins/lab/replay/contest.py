@@ -4,8 +4,6 @@ The work is cut into pieces of a few seeds and given to joblib, which can also r
 of its arguments, so the result does not depend on where it was computed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

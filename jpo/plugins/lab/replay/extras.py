@@ -1,7 +1,5 @@
 """Optional packages of a replay: imported where they are used, checked before anything is computed."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from jpo.errors import UsageError

@@ -1,7 +1,5 @@
 """Ladders of the knobs: each configuration as its step on every knob."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

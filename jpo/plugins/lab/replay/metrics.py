@@ -6,8 +6,6 @@ shares by the plain mean. Standard errors are combined likewise (costs: of the l
 not how much other workloads may differ from these.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A trace of the user's own finished runs, on which other policies can be replayed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from jpo.errors import UsageError

@@ -5,8 +5,6 @@ its cost up to then. All policies have common random numbers: with one seed, the
 repetition for all of them (Law, "Simulation Modeling and Analysis", 11.2), so that differences are those of the policies.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ size and GPU count are the knobs of such a file. A power limit stays at the defa
 placements the packed one counts: what JPO's users cannot choose is no knob.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence

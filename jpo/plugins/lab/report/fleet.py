@@ -1,7 +1,5 @@
 """Fleet: before and after of every simulated workload and overall, as tables and as a picture; every single run for programs."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import numpy as np

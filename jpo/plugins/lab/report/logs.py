@@ -15,8 +15,6 @@ expected.
 Empty cells are not known. The head is always the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 

@@ -1,7 +1,5 @@
 """Policies: the same simulated fleet under each of them, a row each; every fleet in full for programs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 

@@ -1,7 +1,5 @@
 """Replay: a table for each objective, policies as rows, horizons as columns; every figure, also per workload, for programs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

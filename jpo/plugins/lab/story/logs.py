@@ -3,8 +3,6 @@
 Logs and store are only read. A log that cannot be used is named with its reason; the others count.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence

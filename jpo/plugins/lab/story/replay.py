@@ -3,8 +3,6 @@
 The one place that knows every policy by name: the peers are a part of their own, JPO plays through the users' `jpo.Advisor`.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

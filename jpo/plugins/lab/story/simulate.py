@@ -5,8 +5,6 @@ night is: `jpo suggest` changes config.ini, the simulator runs what it says, the
 is run unchanged, too, with the same luck: that is what "before" means, and under drift nothing else would be a fair comparison.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """`--on`: the engine that runs a job."""
 
-from __future__ import annotations
-
 import click
 
 from jpo.cli.options import ChoiceOrInstalled

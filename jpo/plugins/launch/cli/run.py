@@ -1,7 +1,5 @@
 """`jpo run`: its options and help."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The intent is in the ledger before anything starts. Killed at any instant, nothi
 nobody watches, and the next command puts on record what came of it.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

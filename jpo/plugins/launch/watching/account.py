@@ -5,8 +5,6 @@
 Its lock is not that of launch.json, which the engine's own calls take.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Adjustments of launched runs as events of `jpo history`."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """Observers: each looks at one run, in a CSV log, through the engine that JPO launched it on, or in Prometheus."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What earlier runs say about one that goes on: the run to beat, the baseline, what runs like it took, their learning curves."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

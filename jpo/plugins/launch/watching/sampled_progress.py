@@ -4,8 +4,6 @@ Of an epoch that passed between two scrapes nothing is known. Samples of a long 
 look is asked for.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field

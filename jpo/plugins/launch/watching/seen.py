@@ -1,7 +1,5 @@
 """A run as it is now: what its engine, its log and Prometheus show of it, each where it is there."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

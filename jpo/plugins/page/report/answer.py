@@ -1,7 +1,5 @@
 """The answer first: what JPO brought, in a sentence, and where it cost more than it brought, with the reason."""
 
-from __future__ import annotations
-
 from jpo.plugins.page.report.record import Review, ReviewedSuggestion, WorkloadReview
 from jpo.records import same
 from jpo.report.before_after import changes

@@ -1,7 +1,5 @@
 """Pictures: what was saved over time, and of a workload its runs, parameters and trade-off."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import accumulate, pairwise

@@ -1,7 +1,5 @@
 """The report as the JSON document that is published: everything of it, amounts in USD, what is not known null."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 

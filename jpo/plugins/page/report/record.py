@@ -1,7 +1,5 @@
 """Review: all that is shown of a store, gathered by the command; the forms only say it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

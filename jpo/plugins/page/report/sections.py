@@ -1,7 +1,5 @@
 """The report for people: what JPO brought, a section per workload, what the agent learnt, and the audit log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby

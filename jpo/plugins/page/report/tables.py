@@ -3,8 +3,6 @@
 Numbers are as they are recorded, amounts in USD, logs natural; what is not known is empty. Texts are made harmless by csv_line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from jpo.plugins.page.report.record import Review, ReviewedRun, WorkloadReview

@@ -1,8 +1,6 @@
 """Answers of Prometheus to range queries: the JSON of its HTTP API, of promtool, or several of them in a list; and the text that
 promtool prints where nobody asks for JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ A comma is read as a separator of thousands where it can be nothing else (1,234.
 guessed at. Every pattern is applied to texts of bounded length.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Which column of a table has which quantity: by the usual names, or by the names that users give."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """When: times as numbers, as ISO 8601 and as dashboards write them in local time; and the hour that comes twice in autumn."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime

@@ -5,8 +5,6 @@ other: containers count, the other two do not where there are any. What one file
 by pod and another one by container is by pod.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Sequence

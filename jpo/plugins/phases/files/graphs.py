@@ -4,8 +4,6 @@ A cell without a number is a time at which nothing was measured, which is no err
 share a table. Anything else that is no number is one.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import isfinite

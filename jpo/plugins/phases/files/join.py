@@ -4,8 +4,6 @@ features at the same times.
 The first feature's times count. Another one has its last value there, as far as that is not long ago; nothing is made up between.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ A graph often shows requests and limits beside the usage, and memory in several 
 working set before all else. Values decide nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Files of traces, of whatever kind each is, as one set of traces: several are joined by their executions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

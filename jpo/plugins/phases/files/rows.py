@@ -1,7 +1,5 @@
 """Rows of CSV: commas, semicolons or tabs, with the number of the line where each ends."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path

@@ -3,8 +3,6 @@
 Prometheus and Grafana name it by a metric with labels in braces, or by a legend.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

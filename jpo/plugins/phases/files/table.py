@@ -3,8 +3,6 @@
 Rows of several executions may be interleaved; within one of them time must go on. Sampling may be irregular and have gaps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path

@@ -4,8 +4,6 @@ What can be known is converted to seconds, cores and bytes, and said; what canno
 makes no sense. Nothing is guessed from values of CPU and memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 

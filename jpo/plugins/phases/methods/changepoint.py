@@ -6,8 +6,6 @@ Source: Killick et al., "Optimal Detection of Changepoints With a Linear Computa
 BIC's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

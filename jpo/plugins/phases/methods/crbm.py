@@ -8,8 +8,6 @@ Sources: Taylor, Hinton and Roweis, "Modeling Human Motion Using Binary Latent V
 "AI4DL: Mining Behaviors of Deep Learning Workloads for Resource Management", HotCloud 2020.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ It begins with the levels of levels.py, and so has as many phases as they are. A
 closely; under noise its means drift into each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

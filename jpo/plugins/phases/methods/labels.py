@@ -1,7 +1,5 @@
 """Phases of whole executions by a fitted model, each method in its own way."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from jpo.errors import UsageError

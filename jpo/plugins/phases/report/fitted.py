@@ -1,7 +1,5 @@
 """Phases of traces: how many, what each uses and for how long, what follows; rows of samples as CSV."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 

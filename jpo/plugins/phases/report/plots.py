@@ -1,7 +1,5 @@
 """Phases as pictures: each resource over boxes of its phases, and what each phase uses as boxes of the middle half."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from pathlib import Path

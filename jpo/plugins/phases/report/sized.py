@@ -1,7 +1,5 @@
 """Sizes of a workload by its phases: request and limit, next to what was measured, and as lines to be copied."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 

@@ -1,7 +1,5 @@
 """Allocations beside their peers: demand met, resizes, and what was allocated; requests of an allocation as CSV."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass

@@ -5,8 +5,6 @@ one probably exceeds it; it shrinks when that saves enough, the more the scarcer
 it has come, its time neither.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """How good an allocation is: demand met, resizes per hour, and what was allocated against the run's own peak held throughout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -8,8 +8,6 @@ Sources: the recommender of the Kubernetes vertical pod autoscaler (percentile 9
 memory + 15%).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType

@@ -5,8 +5,6 @@ phase that matters by its 95th percentile, its limit the peak, and memory is req
 with headroom.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

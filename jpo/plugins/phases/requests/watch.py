@@ -3,8 +3,6 @@
 Nothing here depends on what is requested. Nothing of a sample is known before it has come.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

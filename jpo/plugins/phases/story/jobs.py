@@ -4,8 +4,6 @@ Traces say how much CPU was used, and nothing of memory bandwidth, by which `pha
 want so many GB/s. In each phase a job wants what its executions used there on average.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """`jpo phases`: phases of CPU, memory and GPU, and what is allocated by them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

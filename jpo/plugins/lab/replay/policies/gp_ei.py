@@ -4,8 +4,6 @@ Source: Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive Blac
 kernel Matern 5/2 as in Snoek, Larochelle, Adams, NeurIPS 2012.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A careful hill climb: what a patient engineer does by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from jpo.plugins.lab.replay.ladders import next_step, steps_of

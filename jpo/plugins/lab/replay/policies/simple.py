@@ -1,7 +1,5 @@
 """Baselines: never change anything, and never learn anything."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from jpo.plugins.lab.replay.play import ReplayProblem

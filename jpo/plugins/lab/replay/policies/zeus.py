@@ -6,8 +6,6 @@ batch sizes of one GPU; with more knobs, all configurations are sorted here by b
 are pruned and sampled like its batch sizes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Supervisors on instances of AWS have a copy of this file: standard library only, Python 3.7 or newer.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

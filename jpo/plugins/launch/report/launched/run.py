@@ -1,7 +1,5 @@
 """A launched run: how it was started, and what came of it, beside the run before it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The plan of `jpo optimize --dry-run`: per job the run that would be started next, and what would follow."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from jpo.plugins.launch.report.launched import run

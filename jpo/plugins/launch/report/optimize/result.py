@@ -1,7 +1,5 @@
 """The loop's result: per job its runs, the baseline against what followed, and what that came to; the published JSON and CSV."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean

@@ -1,7 +1,5 @@
 """Runs that were launched here, and those that Prometheus shows running: one line each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from jpo.records import Identity, uncoded

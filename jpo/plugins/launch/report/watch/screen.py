@@ -1,7 +1,5 @@
 """A text that changes in its place, for people; it is gone afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO

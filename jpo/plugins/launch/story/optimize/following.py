@@ -4,8 +4,6 @@ Killed at any instant, it is found again by its id: an intent is submitted again
 ended is put on record.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator
 from contextlib import nullcontext

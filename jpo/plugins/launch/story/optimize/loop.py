@@ -4,8 +4,6 @@ Every step has an id that follows from the name of the job alone, and is looked 
 same command goes on where a killed one was, and no step suggests or runs twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """`jpo optimize`: several jobs, each with its loop, side by side where the engine has room. One that fails stops no other."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`jpo optimize --dry-run`: what the loop of each job would do next. Nothing is started or written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What came of a job's loop, from its ledger and the history alone: the same whether it went through or was gone on with."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

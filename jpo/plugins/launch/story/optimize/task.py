@@ -1,7 +1,5 @@
 """What `jpo optimize` is to do, and what of the outside it needs."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Decisions about a run that goes on: every few epochs what should be done, and, where it may, doing it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

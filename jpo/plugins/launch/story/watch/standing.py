@@ -1,7 +1,5 @@
 """How a run stands: a look at it, and what is on record of runs like it -> its end, its cost, its baseline, its SLA."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

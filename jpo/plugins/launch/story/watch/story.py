@@ -1,7 +1,5 @@
 """The story of `jpo watch`: find the run, look at it again and again, say how it stands, decide, until it is over."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
