@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from jpo.errors import CodeHostError, TelemetryError
+from jpo.files.reading import json_value
 from jpo.http.answers import BUSY, Busy, CheckedAnswer, PassingTrouble
 from jpo.http.endpoint import Endpoint
 from jpo.http.quoting import quote
@@ -122,8 +122,8 @@ def part(found: object, name: str, path: str, kind: type[Kind]) -> Kind:
 
 def _document(body: bytes) -> dict[str, object] | list[object] | None:
     try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
+        document = json_value(body)
+    except ValueError:
         return None
     return document if isinstance(document, dict | list) else None
 
