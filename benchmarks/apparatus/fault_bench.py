@@ -106,6 +106,7 @@ class Command:
         codes: how it may end; `following_codes`: and the command after it.
         processes: whose system calls fail, one after the other.
         not_ours: files of the project that it does not promise anything about.
+        has_store: whether there is an audit log to verify.
     """
 
     words: tuple[str, ...]
@@ -119,6 +120,7 @@ class Command:
     following_codes: Sequence[int] = (0,)
     processes: Sequence[Held] = ("jpo",)
     not_ours: str = NOT_OURS
+    has_store: bool = True
 
 
 def stores() -> tuple[str, ...]:

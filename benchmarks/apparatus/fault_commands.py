@@ -110,7 +110,7 @@ def with_table(place: Bench) -> None:
     (place.folder / "table.csv").write_text(TABLE, encoding="utf-8")
 
 
-def at_a_code_host(words: tuple[str, ...], variables: str, facts: Callable[[Any], object]) -> Command:
+def at_a_code_host(words: tuple[str, ...], variables: str, facts: Callable[[Any], Mapping[str, object]]) -> Command:
     """A command that writes to a merge request of a double of GitLab, which is as it was each time."""
     hosts = []
 
@@ -131,13 +131,14 @@ def at_a_code_host(words: tuple[str, ...], variables: str, facts: Callable[[Any]
         commit = host.repository.commit("main", {"config.ini": host.committed}, "first")
         place.set(**(host.environment(place.folder) if variables == "merge request" else host.nightly(place.folder, commit)))
 
-    return Command(words, prepare, begin, lambda _: {variables: facts(hosts[-1])}, codes=(0, 2, 4, 5, -9))
+    return Command(words, prepare, begin, lambda _: facts(hosts[-1]), codes=(0, 2, 4, 5, -9))
 
 
-def proposed(host: Any) -> object:
-    """What each branch has, and which merge requests are open."""
+def proposed(host: Any) -> dict[str, object]:
+    """What each branch has, and which merge requests are open: the branch is there first."""
     git = host.repository
-    return {branch: git.file(branch, "config.ini") for branch in git.branches}, [(one.source, one.title) for one in git.open]
+    branches = {branch: git.file(branch, "config.ini") for branch in git.branches}
+    return {"branches": branches, "merge requests": [(one.source, one.title) for one in git.open]}
 
 
 def briefly(place: Bench) -> None:
@@ -279,10 +280,11 @@ COMMANDS = {
         not_set_up,
         facts=files("jpo.toml", ".jpo/.gitignore", ".gitlab-ci.yml"),
         not_ours="/project/runs",
+        has_store=False,
     ),
     "learn": Command(("learn", "config.ini", "--budget", "1s"), briefly),
-    "comment": at_a_code_host(("comment", "--strict"), "merge request", lambda host: host.bodies()),
-    "persist": at_a_code_host(("persist", "config.ini", "--from", "s.json", "--strict"), "branches", proposed),
+    "comment": at_a_code_host(("comment", "--strict"), "merge request", lambda host: {"notes": host.bodies()}),
+    "persist": at_a_code_host(("persist", "config.ini", "--from", "s.json", "--strict"), "default branch", proposed),
     "run": Command(
         ("run", "config.ini", "--run-id", RUN, *LAUNCH),
         launching,

@@ -50,9 +50,9 @@ def give_back(handles: Iterable[int]) -> None:
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """One process at a time looks or takes: who looks holds all that is free for a moment, and others would find it in use."""
-    handle = _opened(folder, "look")
+    handle = _locked(folder, "look", fcntl.LOCK_EX)
+    assert handle is not None, "waited for"
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)
@@ -63,23 +63,26 @@ def _taken(folder: Path, names: Iterable[str], count: int) -> dict[str, int]:
     for name in names:
         if len(held) == count:
             break
-        handle = _opened(folder, name)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if (handle := _locked(folder, name, fcntl.LOCK_EX | fcntl.LOCK_NB)) is not None:
             held[name] = handle
-        except BlockingIOError:
-            os.close(handle)
     return held
 
 
-def _opened(folder: Path, name: str) -> int:
+def _locked(folder: Path, name: str, how: int) -> int | None:
+    """The descriptor of a locked lease; None: another process has it, for which this one does not wait."""
+    handle = None
     try:
         with suppress(FileExistsError):
             folder.mkdir(mode=0o700)
         there = folder.lstat()
         if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.getuid():
             raise PermissionError(None, "belongs to somebody else")
-        return os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        handle = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fcntl.flock(handle, how)
+        return handle
     except OSError as error:
+        give_back([handle] if handle is not None else [])
+        if isinstance(error, BlockingIOError):
+            return None
         remedy = "check owner, mode and disk"
         raise LaunchError(str(folder), f"cannot be used ({error.strerror})", remedy, code="JPO-E752") from error
