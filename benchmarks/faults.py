@@ -35,9 +35,8 @@ def possible(place: Bench, command: Command) -> tuple[list[Fault], Facts]:
         place.renew()
         alone = len(command.processes) == 1
         found += faults(command.words, place.folder, process=process, alone=alone, not_ours=command.not_ours)
-        wrong = command.promise(place, 0, False)
-        if wrong:
-            raise RuntimeError(f"{' '.join(command.words)} does not work undisturbed: {wrong}")
+        if bad := command.promise(place, 0, False):
+            raise RuntimeError(f"{' '.join(command.words)} does not work undisturbed: {bad}")
     return found, command.facts(place)
 
 

@@ -9,6 +9,7 @@ import io
 import os
 import runpy
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
@@ -42,7 +43,8 @@ class Bench:
     databases: list[str] = field(default_factory=list)
 
     def renew(self) -> None:
-        """The project and its store as they were."""
+        """The project and its store as they were; no run goes on any more."""
+        end_runs(self.folder / ".jpo" / "launches")
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.prepared, self.folder)
         if self.server is not None:
@@ -87,6 +89,18 @@ class Bench:
 
         with chdir(self.folder), redirect_stdout(io.StringIO()) as said, redirect_stderr(said):
             return run([*arguments]), said.getvalue()
+
+
+def end_runs(ledger: Path) -> None:
+    """End what was launched, the supervisors first, which would write into the folder of the next run."""
+    from jpo.plugins.launch.engines.local.processes import kill_marked, send_if_born
+    from jpo.plugins.launch.engines.local.state_file import read_state
+
+    for folder in ledger.glob("[!.]*"):
+        if (state := read_state(folder)) is not None:
+            if state.supervisor is not None and state.born is not None:
+                send_if_born(state.supervisor, state.born, signal.SIGKILL)
+            kill_marked(state.token)
 
 
 def nothing(_: Bench) -> None:
@@ -149,4 +163,5 @@ def bench(store: str, command: Command, *, login: bool = False) -> Iterator[Benc
         place.renew()
         place.jpo(*command.words)  # what it imports is imported before the first fork
         place.renew()
+        stack.callback(end_runs, place.folder / ".jpo" / "launches")
         yield place

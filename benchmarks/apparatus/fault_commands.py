@@ -38,11 +38,11 @@ cat > "$JPO_RUNLOG_DIR/$JPO_RUN_ID.csv" <<END
 # gpus=0
 # start=$now
 time,epoch,samples,train_loss,val_loss,val_accuracy
-$((now + 40)),1,1500,LOSS,LOSS,0.98
+$((now + 1)),1,1500,LOSS,LOSS,0.98
 END
 """
-"""A training that ends at once, and says that it took 40 s."""
-ENDS = "printf '# end=%s\\n# status=succeeded\\n' $((now + 40)) >> \"$JPO_RUNLOG_DIR/$JPO_RUN_ID.csv\"\n"
+"""A training that ends at once, and says that it took a second."""
+ENDS = "printf '# end=%s\\n# status=succeeded\\n' $((now + 1)) >> \"$JPO_RUNLOG_DIR/$JPO_RUN_ID.csv\"\n"
 GOES_ON = "sleep 600\n"
 RUN = "fault-1"
 HELD_BY_LAUNCHES: Sequence[Any] = ("jpo", "supervisor")
@@ -185,11 +185,8 @@ def launched(place: Bench, code: int | None, following: bool) -> list[str]:
     broken: list[str] = []
     known = [*entries(ledger, lambda error: broken.append(str(error)))]
     found += broken
-    record = on_record(place)
     if following and (open_ones := [entry.job.run_id for entry in known if entry.end is None or not entry.recorded]):
         found.append(f"ended with {code}, and not known to be over and on record: {open_ones}")
-    if code == 0 and record.get(RUN, "succeeded") != "succeeded":
-        found.append(f"ended with {code}, and on record is {record}")
     if any(marked(state.token) for state in states):
         found.append("left running")
     return found
@@ -249,10 +246,7 @@ def stopped(place: Bench, code: int | None, following: bool) -> list[str]:
     status = on_record(place).get(RUN)
     with open_store(place.store_url, read_only=True) as store:
         kinds = [row.kind for row in store.audit_rows() if row.kind in ("adjusted", "adjustment settled")]
-    if following:
-        found = [*launched(place, code, following)]
-    else:
-        found = []
+    found = launched(place, code, following) if following else []
     if (code == 0 or following) and status is None:
         found.append(f"ended with {code}, and the run is not on record")
     if len(kinds) != len(set(kinds)) or (following and kinds != ["adjusted", "adjustment settled"]):
