@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from apparatus.fault_bench import ROOT, Bench, Command
@@ -259,10 +257,10 @@ COMMANDS = {
     "suggest": Command(SUGGEST, undone=("config.ini",), following=SUGGEST),
     "observe": Command(("observe",), following=SUGGEST),
     "rollback": Command(("rollback",), suggested, undone=("config.ini",), following=SUGGEST),
-    "gc": Command(("state", "gc"), with_what_is_old, following=SUGGEST),
+    "state gc": Command(("state", "gc"), with_what_is_old, following=SUGGEST),
     "import": Command(("import", "table.csv", "--write"), with_table, facts=on_record),
     "state import": Command(("state", "import", "backup.jsonl"), exported, facts=in_store, following_codes=(0, 5)),
-    "sla": Command(
+    "sla suggest": Command(
         ("sla", "suggest", "config.ini", "--write"),
         suggested,
         facts=files("jpo.toml"),

@@ -93,7 +93,7 @@ def missing() -> str | None:
 def faults(
     arguments: Sequence[str], folder: Path, *, process: Held = "jpo", alone: bool = True, not_ours: str = NOT_OURS
 ) -> list[Fault]:
-    """Run a command undisturbed, and return each fault that could befall it: calls about the project's folder, a pipe or a socket.
+    """Run a command undisturbed, and return each fault that could befall it: calls about its folder, a pipe or a socket.
 
     Args:
         process: whose calls are taken; `alone`: it launches no other, so that those of all its threads are.
@@ -140,9 +140,7 @@ def suffered(arguments: Sequence[str], folder: Path, fault: Fault, *, alone: boo
     return traced(arguments, folder, options, process=fault.process, alone=alone)
 
 
-def traced(
-    arguments: Sequence[str], folder: Path, options: Sequence[str], *, process: Held = "jpo", alone: bool = True
-) -> Ended:
+def traced(arguments: Sequence[str], folder: Path, options: Sequence[str], *, process: Held = "jpo", alone: bool = True) -> Ended:
     """Run `jpo arguments` in a folder, in a child of this process; strace holds it, or the supervisor, from its first call on."""
     from jpo.__main__ import run
     from jpo.plugins.launch.engines.local import launcher
@@ -183,11 +181,11 @@ def traced(
 def _number(place: Path) -> int:
     """The process that waits to be held."""
     until = time.monotonic() + LONGEST_SECONDS
-    while not os.path.lexists(place):
+    while not place.is_symlink():
         if time.monotonic() > until:
             raise RuntimeError("no supervisor was started")
         time.sleep(0.002)
-    return int(os.readlink(place))
+    return int(str(place.readlink()))
 
 
 def _wait_for_tracer(child: int, tracer: subprocess.Popen[bytes]) -> None:

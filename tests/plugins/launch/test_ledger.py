@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -97,3 +98,17 @@ def test_a_disk_that_is_full_is_the_ledgers_error(tmp_path: Path) -> None:
     with pytest.raises(LaunchError, match="nothing is lost") as caught:
         write(tmp_path, Entry(JOB, "slurm", 1.5))  # no folder to write into
     assert caught.value.code == "JPO-E752"
+
+
+def test_a_lock_that_the_file_system_refuses_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NFS without its lock daemon, or a disk that fails."""
+
+    def refused(_handle: int, _how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refused)
+    open_before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(LaunchError, match="No locks available") as caught, locked(folder_of(tmp_path, "night-1")):
+        pass
+    assert caught.value.code == "JPO-E752"
+    assert len(list(Path("/proc/self/fd").iterdir())) == open_before
