@@ -258,7 +258,7 @@ COMMANDS = {
     "observe": Command(("observe",), following=SUGGEST),
     "rollback": Command(("rollback",), suggested, undone=("config.ini",), following=SUGGEST),
     "state gc": Command(("state", "gc"), with_what_is_old, following=SUGGEST),
-    "import": Command(("import", "table.csv", "--write"), with_table, facts=on_record),
+    "import": Command(("import", "table.csv", "--write"), with_table, facts=lambda place: {"runs": on_record(place)}),
     "state import": Command(("state", "import", "backup.jsonl"), exported, facts=in_store, following_codes=(0, 5)),
     "sla suggest": Command(
         ("sla", "suggest", "config.ini", "--write"),
