@@ -5,7 +5,7 @@ interruption, or the death of the process. Afterwards each file is the old one o
 log verifies, nothing was started twice or is left running, and the next command works. Needs strace; PostgreSQL is left out where
 it is not installed.
 
-    python benchmarks/faults.py [--every N] [--first M] [--command NAME ...] [--store NAME] [--count] [--json]
+    python benchmarks/faults.py [--every N] [--first M] [--about REGEX] [--command NAME ...] [--store NAME] [--count] [--json]
 
 Exit code 1 if anything is not as promised.
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -92,6 +93,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only each Nth fault (default: 1, all)")
     parser.add_argument("--first", type=int, default=0, metavar="M", help="begin with the one after this many (default: 0)")
+    parser.add_argument("--about", default="", metavar="REGEX", help="only calls in which strace shows this, e.g. launches")
     parser.add_argument("--command", nargs="+", default=[*COMMANDS], choices=COMMANDS, metavar="NAME")
     parser.add_argument("--store", nargs="+", default=[*stores()], choices=STORES, metavar="NAME")
     parser.add_argument("--count", action="store_true", help="only count what can fail")
@@ -106,7 +108,7 @@ def main(argv: list[str]) -> int:
         for store in options.store:
             with bench(store, COMMANDS[name]) as place:
                 all_faults, wanted = possible(place, COMMANDS[name])
-                chosen = all_faults[options.first :: options.every]
+                chosen = [fault for fault in all_faults if re.search(options.about, fault.about)][options.first :: options.every]
                 counts[name][store] = len(chosen)
                 for fault in () if options.count else chosen:
                     for one in befall(place, COMMANDS[name], fault, wanted):
