@@ -207,9 +207,17 @@ def one_run(place: Bench, code: int | None, following: bool) -> list[str]:
     found, status = launched(place, code, following), on_record(place).get(RUN)
     if code == 0 and status != "succeeded":
         found.append(f"ended with 0, and the run is on record as {status}")
-    if following and (code == 7) != (status != "succeeded"):
+    if following and code == 7 and status == "succeeded" and "lost" not in why(place):
         found.append(f"ended with {code}, and the run is on record as {status}")
     return found
+
+
+def why(place: Bench) -> str:
+    """Why the run ended, as the ledger has it: of one that its supervisor did not see end, the log may say that all was well."""
+    from jpo.plugins.launch.ledger import read
+
+    entry = read(place.folder / ".jpo" / "launches", RUN)
+    return entry.end.reason if entry and entry.end else ""
 
 
 def two_runs(place: Bench, code: int | None, following: bool) -> list[str]:

@@ -128,9 +128,19 @@ def _found(lines: Iterable[str], folder: str, process: Held, not_ours: str) -> I
             others.add(key)
     for (call, number), about in ours.items():
         if (call, number) not in others:
-            for error in ("EIO", "ENOSPC" if call in FULL_DISK else "", "EINTR" if call in INTERRUPTED else "", KILL):
-                if error:
-                    yield Fault(call, number, error, about, process)
+            for error in _errors(call, about):
+                yield Fault(call, number, error, about, process)
+
+
+def _errors(call: str, about: str) -> Iterator[str]:
+    """How the kernel may end a call: of a pipe no disk can fail, and of fcntl a lock alone is interrupted."""
+    if not re.search(r"\(\d+<pipe", about):
+        yield "EIO"
+        if call in FULL_DISK:
+            yield "ENOSPC"
+    if call in INTERRUPTED and (call != "fcntl" or "SETLK" in about):
+        yield "EINTR"
+    yield KILL
 
 
 def suffered(arguments: Sequence[str], folder: Path, fault: Fault, *, alone: bool = True) -> Ended:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -90,15 +91,12 @@ def line_of(toml: Path, path: list[str]) -> int | None:
     """1-based line of a key in a TOML file as people write them; None when that is not clear."""
     table: list[str] = []
     best = None
-    try:
-        text = toml.read_text("utf-8-sig")
-    except (OSError, ValueError):  # it was read before
-        return None
-    for number, line in enumerate(text.split("\n"), start=1):
-        if header := re.match(r"\s*\[([^\[\]]+)\]", line):
-            table = [part.strip(" \"'") for part in header[1].split(".")]
-        key = re.match(r"\s*([\w.\"'-]+)\s*=", line)
-        full = table + ([part.strip("\"'") for part in key[1].split(".")] if key else [])
-        if (header or key) and full and full == path[: len(full)]:
-            best = number
+    with suppress(OSError, ValueError):  # it could be read before
+        for number, line in enumerate(toml.read_text("utf-8-sig").split("\n"), start=1):
+            if header := re.match(r"\s*\[([^\[\]]+)\]", line):
+                table = [part.strip(" \"'") for part in header[1].split(".")]
+            key = re.match(r"\s*([\w.\"'-]+)\s*=", line)
+            full = table + ([part.strip("\"'") for part in key[1].split(".")] if key else [])
+            if (header or key) and full and full == path[: len(full)]:
+                best = number
     return best

@@ -25,6 +25,7 @@ LOOKS = 20
 WINDOW_LOOKS = 200
 """Newest measurements that tell what a run uses."""
 NOT_CARRIED_OUT = "JPO-W784"
+BEGUN = "begun"  # answer of a decision while it is carried out: what a process that is killed then leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +106,22 @@ def decide(
     job = reach.entry.job
     with account.deciding(reach.ledger, job.run_id) as adjustments:
         waits = must_wait(adjustments, now=now) if options.apply else 0.0
-        new = [each for each in made if is_new(replace(each, applied=options.apply), adjustments)]
+        before = [each for each in adjustments if each.answer != BEGUN]
+        new = [each for each in made if is_new(replace(each, applied=options.apply), before)]
         if waits and new:
             held = f"the next decision is carried out in {numbers.duration(waits)}: what the last one did must show"
             return tuple(adjustments), held
         done, held = [], ""
+        if new and options.apply:
+            account.keep(reach.ledger, job.run_id, [*before, *(replace(each, answer=BEGUN) for each in new)])
         for each in new:
             try:
                 done.append(carried_out(each, reach) if options.apply else each)
             except LaunchError as error:
                 held = f"{error.in_short}; it is tried again"
-        adjustments += done
+        if new:
+            adjustments[:] = [*before, *done]
+            account.keep(reach.ledger, job.run_id, adjustments)
         account.put_on_audit_log(job.run_id, job.identity, done, reach.open_store, kind=account.MADE, now=now)
         return tuple(adjustments), held
 
@@ -152,6 +158,12 @@ def settle(seen: SeenRun, past: PastRuns, reach: Handle | None, prices: Prices) 
     ended_at, rate = seen.times.ended_at or seen.at, usd_per_hour(seen.parameters, prices)
     with account.deciding(reach.ledger, seen.run_id) as adjustments:
         open_ones = [n for n, each in enumerate(adjustments) if not each.settled]
+        for n in open_ones:
+            if adjustments[n].answer == BEGUN:
+                stopped = adjustments[n].is_stop and seen.status is RunStatus.STOPPED
+                adjustments[n] = replace(adjustments[n], applied=stopped, answer="" if stopped else "nobody saw it done")
+        made = [adjustments[n] for n in open_ones]
+        account.put_on_audit_log(seen.run_id, seen.identity, made, reach.open_store, kind=account.MADE, now=seen.at)
         for n in open_ones:
             adjustments[n] = settled(adjustments[n], ended_at=ended_at, usd_per_hour=rate, won=_won(seen, past))
         known = [adjustments[n] for n in open_ones]
