@@ -20,7 +20,7 @@ ALWAYS = ("suggest", "rollback")
 MOST_EACH = 2
 """Faults of each command and store that are tried here, taken evenly from all."""
 TOLERANCE, WAITING_TOLERANCE, FEW = 0.15, 0.5, 25
-"""By how much the number of system calls differs between releases of Python, SQLite and libpq; where it waits or learns; at least."""
+"""By how much the number of calls differs between releases of Python, SQLite and libpq; where it waits or learns; at least."""
 WAITING = ("learn", "run", "optimize", "watch --apply")
 COMBINATIONS = [
     (store, command) for store in FAULTS["stores"]() for command in COMMANDS if store == "SQLite" or command in ON_A_SERVER
