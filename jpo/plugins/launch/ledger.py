@@ -136,7 +136,11 @@ def past_file(ledger: Path, run_id: str) -> Path:
 
 def entries(ledger: Path, on_error: Callable[[LaunchError], object] = lambda _error: None) -> Iterator[Entry]:
     """All entries by their run ids, without those whose folders were cleaned up; `on_error` gets the error of a damaged one."""
-    for file in sorted(ledger.glob("[!.]*/launch.json")):
+    try:
+        found = sorted(ledger.glob("[!.]*/launch.json"))
+    except OSError as error:
+        raise LaunchError(str(ledger), f"cannot be read ({error.strerror})", "check the disk", code="JPO-E752") from error
+    for file in found:
         try:
             if (entry := read(ledger, file.parent.name)) is not None:
                 yield entry

@@ -6,8 +6,8 @@ A lease is a locked file in a folder of the user's alone; the lock goes with the
 import fcntl
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from jpo.errors import LaunchError
@@ -24,8 +24,7 @@ def taken(folder: Path, names: Iterable[str], count: int) -> dict[str, int]:
 
     LaunchError JPO-E752 where the folder cannot be used.
     """
-    with _alone(folder):
-        held = _taken(folder, names, count)
+    held = _taken(folder, names, count)
     if len(held) == count:
         return held
     give_back(held.values())
@@ -34,9 +33,7 @@ def taken(folder: Path, names: Iterable[str], count: int) -> dict[str, int]:
 
 def free(folder: Path, names: Sequence[str]) -> list[str]:
     """Those of these things that nobody holds."""
-    with _alone(folder):
-        held = _taken(folder, names, len(names))
-        give_back(held.values())
+    held = _taken(folder, names, len(names), looks=True)
     return [name for name in names if name in held]
 
 
@@ -47,24 +44,18 @@ def give_back(handles: Iterable[int]) -> None:
             os.close(handle)
 
 
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _taken(folder: Path, names: Iterable[str], count: int, *, looks: bool = False) -> dict[str, int]:
     """One process at a time looks or takes: who looks holds all that is free for a moment, and others would find it in use."""
-    handle = _locked(folder, "look", fcntl.LOCK_EX)
-    assert handle is not None, "waited for"
+    held, alone = dict[str, int](), _locked(folder, "look", fcntl.LOCK_EX)
     try:
-        yield
+        for name in names:
+            if len(held) < count and (handle := _locked(folder, name, fcntl.LOCK_EX | fcntl.LOCK_NB)) is not None:
+                held[name] = handle
+    except LaunchError:
+        looks = True
+        raise
     finally:
-        os.close(handle)
-
-
-def _taken(folder: Path, names: Iterable[str], count: int) -> dict[str, int]:
-    held = dict[str, int]()
-    for name in names:
-        if len(held) == count:
-            break
-        if (handle := _locked(folder, name, fcntl.LOCK_EX | fcntl.LOCK_NB)) is not None:
-            held[name] = handle
+        give_back([*(held.values() if looks else ()), *([] if alone is None else [alone])])
     return held
 
 
