@@ -266,7 +266,9 @@ COMMANDS = {
     "observe": Command(("observe",), following=SUGGEST),
     "rollback": Command(("rollback",), suggested, undone=("config.ini",), following=SUGGEST),
     "state gc": Command(("state", "gc"), with_what_is_old, following=SUGGEST),
-    "import": Command(("import", "table.csv", "--write"), with_table, facts=lambda place: {"runs": on_record(place)}),
+    "import": Command(
+        ("import", "table.csv", "--write"), with_table, facts=lambda place: {"runs": on_record(place)}, codes=(0, 2, 4, 5, -9)
+    ),
     "state import": Command(("state", "import", "backup.jsonl"), exported, facts=in_store, following_codes=(0, 5)),
     "sla suggest": Command(
         ("sla", "suggest", "config.ini", "--write"),
