@@ -44,7 +44,7 @@ ENDS = "printf '# end=%s\\n# status=succeeded\\n' $((now + 1)) >> \"$JPO_RUNLOG_
 GOES_ON = "sleep 600\n"
 RUN = "fault-1"
 HELD_BY_LAUNCHES: Sequence[Any] = ("jpo", "supervisor")
-LAUNCH_CODES = (0, 2, 3, 5, 6, 7, -9)
+LAUNCH_CODES = (0, 2, 3, 4, 5, 6, 7, -9)
 QUIET_SECONDS = 30.0
 """Within which what a launched run left behind is gone."""
 

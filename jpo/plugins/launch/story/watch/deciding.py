@@ -25,7 +25,8 @@ LOOKS = 20
 WINDOW_LOOKS = 200
 """Newest measurements that tell what a run uses."""
 NOT_CARRIED_OUT = "JPO-W784"
-BEGUN = "begun"  # answer of a decision while it is carried out: what a process that is killed then leaves
+BEGUN, UNSEEN = "begun", "the process that did it was killed before it saw an answer"
+"""Answers of a decision while it is carried out, and once the run of one that was left so is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,17 +158,12 @@ def settle(seen: SeenRun, past: PastRuns, reach: Handle | None, prices: Prices) 
         return ()
     ended_at, rate = seen.times.ended_at or seen.at, usd_per_hour(seen.parameters, prices)
     with account.deciding(reach.ledger, seen.run_id) as adjustments:
-        open_ones = [n for n, each in enumerate(adjustments) if not each.settled]
-        for n in open_ones:
-            if adjustments[n].answer == BEGUN:
-                stopped = adjustments[n].is_stop and seen.status is RunStatus.STOPPED
-                adjustments[n] = replace(adjustments[n], applied=stopped, answer="" if stopped else "nobody saw it done")
-        made = [adjustments[n] for n in open_ones]
+        stopped, made = seen.status is RunStatus.STOPPED, [each for each in adjustments if not each.settled]
+        made = [replace(each, applied=each.is_stop and stopped, answer=UNSEEN) if each.answer == BEGUN else each for each in made]
         account.put_on_audit_log(seen.run_id, seen.identity, made, reach.open_store, kind=account.MADE, now=seen.at)
-        for n in open_ones:
-            adjustments[n] = settled(adjustments[n], ended_at=ended_at, usd_per_hour=rate, won=_won(seen, past))
-        known = [adjustments[n] for n in open_ones]
+        known = [settled(each, ended_at=ended_at, usd_per_hour=rate, won=_won(seen, past)) for each in made]
         account.put_on_audit_log(seen.run_id, seen.identity, known, reach.open_store, kind=account.SETTLED, now=seen.at)
+        adjustments[:] = [*(each for each in adjustments if each.settled), *known]
         return tuple(adjustments)
 
 
