@@ -207,13 +207,13 @@ def one_run(place: Bench, code: int | None, following: bool) -> list[str]:
     found, status = launched(place, code, following), on_record(place).get(RUN)
     if code == 0 and status != "succeeded":
         found.append(f"ended with 0, and the run is on record as {status}")
-    if following and code == 7 and status == "succeeded" and "lost" not in why(place):
+    if following and code == 7 and status == "succeeded" and not why(place):
         found.append(f"ended with {code}, and the run is on record as {status}")
     return found
 
 
 def why(place: Bench) -> str:
-    """Why the run ended, as the ledger has it: of one that its supervisor did not see end, the log may say that all was well."""
+    """Why the run was ended, as the ledger has it: it may have closed its log just before, which then says that all was well."""
     from jpo.plugins.launch.ledger import read
 
     entry = read(place.folder / ".jpo" / "launches", RUN)
