@@ -66,7 +66,7 @@ def test_the_same_arguments_give_the_same_file_and_other_seeds_another():
 
 
 def test_it_does_not_depend_on_the_number_of_processes():
-    assert trained(processes=2) == trained()
+    assert trained(spread=partial(workers, 2, "local")) == trained()
 
 
 @pytest.mark.parametrize("stages", [1, 3, 4])
