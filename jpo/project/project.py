@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from constraints import Limits
 from jpo.cost import Prices
+from jpo.errors import JpoError
 from jpo.history import Store, open_store
 from jpo.history.undo import pinned
 from jpo.history.unsettled import settle
@@ -73,6 +75,7 @@ def open_project(
     judges: bool = True,
     pins: bool = True,
     by_hand: Parameters = NOTHING,
+    stores: OpenStores | None = None,
 ) -> Iterator[Project]:
     """Open the repository of a config.ini. The file and jpo.toml are read first: an invalid one leaves no store behind.
 
@@ -82,6 +85,7 @@ def open_project(
         judges: whether values will be judged; else limits that are wrong are no reason to fail.
         pins: hold the values that rollbacks have pinned.
         by_hand: values of --set, which this config.ini must have.
+        stores: those that a command keeps open for several config.ini.
 
     Raises UsageError: config.ini or jpo.toml is invalid, or the URL names no store; StoreError: the store cannot be created,
     opened or read.
@@ -89,7 +93,7 @@ def open_project(
     workload, values = read_workload(path, settings, now=now), settings.values
     refuse_unknown(by_hand, workload)
     limits, prices = limits_of(settings) if judges else None, prices_of(settings)
-    with open_history(settings, read_only=read_only) as store:
+    with open_history(settings, read_only=read_only, stores=stores) as store:
         if not read_only:
             settle(store, workload, now=now)
         workload, notes = start_of(workload, store, settings, limits, now=now)
@@ -128,20 +132,36 @@ def open_project_store(settings: LoadedSettings) -> Iterator[ProjectStore]:
         yield ProjectStore(store, settings.store_place, prices, currency)
 
 
-def open_history(settings: LoadedSettings, *, read_only: bool = False) -> Store:
-    """The store that settings name, a context manager; what it records says who asked, and where. One that is kept for several
-    config.ini is closed by who keeps it.
+class OpenStores(ExitStack):
+    """Stores that a command keeps open for several config.ini, each asked for once, also one that cannot be opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: dict[str, Store | JpoError] = {}
+
+    def of(self, url: str, opened: Callable[[], Store]) -> Store:
+        if url not in self._found:
+            try:
+                self._found[url] = self.enter_context(opened())
+            except JpoError as error:
+                self._found[url] = error
+        found = self._found[url]
+        if isinstance(found, JpoError):
+            raise found
+        return found
+
+
+def open_history(settings: LoadedSettings, *, read_only: bool = False, stores: OpenStores | None = None) -> Store:
+    """The store that settings name, a context manager; what it records says who asked, and where.
 
     Raises UsageError: the URL names no store, or one that would get a secret which is not for it; StoreError: it cannot be
     created, opened or read.
     """
     check_store(settings)
     table, url = settings.values.store, settings.store_url
-    kept = settings.histories
-    opened: Store = (kept or {}).get(url) or open_store(
-        url, read_only=read_only, timeout_seconds=table.timeout, deadline_seconds=table.deadline, author=settings.author
-    )
-    return opened if kept is None or url in kept else kept.setdefault(url, opened.__enter__())
+    waits = {"timeout_seconds": table.timeout, "deadline_seconds": table.deadline}
+    opened = partial(open_store, url, read_only=read_only, author=settings.author, **waits)
+    return opened() if stores is None else stores.of(url, opened)
 
 
 def preference_of(settings: LoadedSettings) -> Preference:
