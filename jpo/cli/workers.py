@@ -98,7 +98,7 @@ def _on_ray(count: int) -> Iterator[Workers]:
     """
     if find_spec("ray") is None:
         raise UsageError(
-            "--backend ray", "needs ray, which is not installed", "pip install ray, or leave it out", code="JPO-E703"
+            "--backend ray", "needs ray, which is not installed", 'pip install "jpo[ray]", or leave it out', code="JPO-E703"
         )
     own = not os.environ.get("RAY_ADDRESS")
     os.environ.update(OF_RAY if own else {})

@@ -118,7 +118,7 @@ def descendants(pid: int) -> set[int]:
 
 def test_without_ray_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jpo.cli.workers.find_spec", lambda _name: None)
-    with pytest.raises(UsageError, match="needs ray, which is not installed; pip install ray"), workers(2, "ray", 2):
+    with pytest.raises(UsageError, match="needs ray, which is not installed; pip install"), workers(2, "ray", 2):
         pass
 
 
