@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jpo.cli.workers import cores
 from jpo.history import open_store
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
@@ -56,7 +55,7 @@ def measured(root: Path, workloads: int, alone: int) -> dict[str, Any]:
     of_one, of_many = sum(one[1] for one in apart) / len(apart), cpu / len(names)
     return {
         "workloads": len(names),
-        "cores": cores(),
+        "cores": len(os.sched_getaffinity(0)),
         "cpu_seconds_alone": of_one,
         "cpu_seconds_of_many": of_many,
         "ratio": of_many / of_one,
@@ -99,7 +98,7 @@ def drawn(identity: Identity, run_id: str, start: float, rng: random.Random) -> 
 
 
 def asked(root: Path, names: Sequence[str]) -> tuple[list[dict[str, Any]], float, float]:
-    """The answers of one call without what differs each time, its CPU seconds with those of its processes, and how long it took."""
+    """The answers of one call without what differs each time, its CPU seconds, and how long it took."""
     words = [sys.executable, "-P", "-m", "jpo", "suggest", *names, "--dry-run", "--offline", "-o", "json"]
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(words, cwd=root, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=True)
@@ -110,21 +109,14 @@ def asked(root: Path, names: Sequence[str]) -> tuple[list[dict[str, Any]], float
 
 
 def in_words(figures: dict[str, Any]) -> str:
-    word = "holds" if figures["holds"] else "DOES NOT HOLD"
+    each, alone = figures["cpu_seconds_of_many"], figures["cpu_seconds_alone"]
     thousand = figures["seconds"] * 1000 / figures["workloads"]
-    return "\n".join(
-        [
-            "## Many workloads at once",
-            "",
-            (
-                f"`jpo suggest */config.ini` for {figures['workloads']} workloads: {figures['cpu_seconds_of_many']:.2f} CPU seconds for"
-                f" each, alone {figures['cpu_seconds_alone']:.2f} (ratio {figures['ratio']:.2f}); {thousand:.0f} s for a thousand on"
-                f" {figures['cores']} cores, as busy as they were."
-            ),
-            "",
-            f"At most {MOST} of the CPU time of one alone, and the same answers: {word}.",
-        ]
+    said = (
+        f"`jpo suggest */config.ini` for {figures['workloads']} workloads: {each:.2f} CPU seconds for each, alone {alone:.2f}"
+        f" (ratio {figures['ratio']:.2f}); {thousand:.0f} s for a thousand on {figures['cores']} cores, as busy as they were."
     )
+    verdict = f"At most {MOST} of one alone, and the same answers: {'holds' if figures['holds'] else 'DOES NOT HOLD'}."
+    return "\n".join(["## Many workloads at once", "", said, "", verdict])
 
 
 if __name__ == "__main__":

@@ -24,7 +24,6 @@ from jpo.wording.hidden import keep_secret, kept_secrets
 if TYPE_CHECKING:
     from jpo.commands.suggest import SuggestOptions
     from jpo.project.load import LoadedSettings
-    from jpo.project.project import OpenStores
     from jpo.report.answer import Report
 
 WOULD_CHANGE = 10
@@ -48,35 +47,6 @@ class FileAsked:
         from jpo.commands.suggest import suggest as answer
 
         return answer(self.config, self.settings, self.options)
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """The command line, but for the files that are asked about; `chosen`: texts of --set."""
-
-    toml: Path | None
-    flags: Mapping[str, Any]
-    prefer: str | None
-    deadline: str | None
-    max_cost: str | None
-    chosen: Sequence[str]
-    results: Sequence[Path]
-    options: SuggestOptions
-
-    def of(self, path: Path | None, stores: OpenStores) -> FileAsked:
-        """What is asked about one config.ini."""
-        from jpo.cli.names import values_given
-
-        settings = load_settings(path, self.toml, {**self.flags, "preference": self.prefer})
-        lasting = settings if self.prefer is None else load_settings(path, self.toml, {**self.flags, "preference": None})
-        if self.deadline is not None or self.max_cost is not None:  # guard and agent alike go by them
-            once = targets_for_once(self.deadline, self.max_cost, settings, self.options.now)
-            settings = load_settings(path, self.toml, {**self.flags, "preference": self.prefer, "sla": once})
-        config = config_of(path, settings)
-        writable(self.results, config, settings)
-        chosen = values_given("--set", self.chosen, config, settings)
-        own = replace(self.options, suggestion_id=new_id(self.options.now), chosen=chosen, stores=stores)
-        return FileAsked(config, settings, lasting, own)
 
 
 @click.command()
@@ -147,29 +117,65 @@ def suggest(
         seed=seed,
         done_by=deadline is not None,
     )
-    flags = {"prometheus": network.flags, "agent": {"explore": explore}}
-    results = [*output.files, *([in_force] if in_force else [])]
-    asking = Asking(toml, flags, prefer, deadline, max_cost, chosen, results, options)
+    asking = partial(
+        asked_of,
+        toml=toml,
+        flags={"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer},
+        targets=(deadline, max_cost),
+        chosen=chosen,
+        results=[*output.files, *([in_force] if in_force else [])],
+        options=options,
+    )
     return answer_each(given or (None,), asking, output, in_force, changed=WOULD_CHANGE if check else 0)
 
 
-def answer_each(paths: Sequence[Path | None], asking: Asking, output: Output, in_force: Path | None, *, changed: int) -> int:
+def asked_of(
+    path: Path | None,
+    *,
+    toml: Path | None,
+    flags: Mapping[str, Any],
+    targets: tuple[str | None, str | None],
+    chosen: Sequence[str],
+    results: Sequence[Path],
+    options: SuggestOptions,
+) -> FileAsked:
+    """What the command line asks of one config.ini; `targets`: --deadline and --max-cost."""
+    from jpo.cli.names import values_given
+
+    settings = load_settings(path, toml, flags)
+    lasting = settings if flags["preference"] is None else load_settings(path, toml, {**flags, "preference": None})
+    if any(target is not None for target in targets):  # guard and agent alike go by them
+        settings = load_settings(path, toml, {**flags, "sla": targets_for_once(*targets, settings, options.now)})
+    config = config_of(path, settings)
+    writable(results, config, settings)
+    own = replace(options, suggestion_id=new_id(options.now), chosen=values_given("--set", chosen, config, settings))
+    return FileAsked(config, settings, lasting, own)
+
+
+def answer_each(
+    paths: Sequence[Path | None],
+    asking: Callable[[Path | None], FileAsked],
+    output: Output,
+    in_force: Path | None,
+    *,
+    changed: int,
+) -> int:
     """Answer for each file as if it were alone, and let the agent learn. Of several, an error of one is a line on stderr and has
     its place in the result; the exit code is the highest of theirs, else `changed` where a file would be another one.
     """
-    from jpo.project.project import OpenStores
+    from jpo.project.project import stores_kept_open
     from jpo.report import suggested, suggestion
     from jpo.report.answer import Report
 
     found, alone = list[Any](), len(paths) == 1
-    with OpenStores() as stores:
-        asked = [complained(tried(partial(asking.of, path, stores), path, alone=alone)) for path in paths]
+    with stores_kept_open():
+        asked = [complained(tried(partial(asking, path), path, alone=alone)) for path in paths]
         try:
             found += answered(paths, asking, asked)
             reports = [one for one in found if isinstance(one, Report)]
             if in_force is not None and reports[0].in_force is not None:
                 save_copy(in_force, reports[0].in_force)
-            on_record = not asking.options.dry_run and any(isinstance(one, FileAsked) for one in asked)
+            on_record = any(isinstance(one, FileAsked) and not one.options.dry_run for one in asked)
             if alone:
                 output.show(suggestion, reports[0], on_record=on_record)
             else:
@@ -200,28 +206,27 @@ def complained(one: T) -> T:
     return one
 
 
-def answered(paths: Sequence[Path | None], asking: Asking, asked: Sequence[Any]) -> Iterator[Any]:
-    """The answers in the order of the files: of many by a process per core, part by part."""
-    parts, alone = [paths[at : at + PART] for at in range(0, len(paths), PART)], len(paths) == 1
+def answered(paths: Sequence[Path | None], asking: Callable[[Path | None], FileAsked], asked: Sequence[Any]) -> Iterator[Any]:
+    """The answers in the order of the files, of many by a process per core; what could not be asked has its error."""
+    alone, parts = len(paths) == 1, range(0, len(paths), PART)
     with workers(None, "local", len(parts)) as on:
-        if on is not starmap:
-            results = on(answered_elsewhere, ((asking, part) for part in parts))
-            for number in track(range(len(parts)), "suggest"):
-                some, secrets = next(results)
-                keep_secret(*secrets)
-                before = asked[number * PART :]
-                yield from (of if isinstance(of, tuple) else complained(one) for of, one in zip(before, some, strict=False))
-            return
-    for at in range(1) if alone else track(range(len(asked)), "suggest"):
-        yield complained(tried(asked[at].answer, paths[at], alone=alone)) if isinstance(asked[at], FileAsked) else asked[at]
+        results = on(answered_part, ((asking, paths[at : at + PART]) for at in parts))
+        for at in () if on is starmap else track(parts, "suggest"):
+            some, secrets = next(results)
+            keep_secret(*secrets)
+            asked_here = asked[at : at + PART]
+            yield from (one if isinstance(one, tuple) else complained(two) for one, two in zip(asked_here, some, strict=True))
+        for at in () if on is not starmap else range(1) if alone else track(range(len(paths)), "suggest"):
+            one = asked[at]
+            yield complained(tried(one.answer, paths[at], alone=alone)) if isinstance(one, FileAsked) else one
 
 
-def answered_elsewhere(asking: Asking, paths: Sequence[Path]) -> tuple[list[Any], Sequence[str]]:
-    """The answers for some files in a process of its own, and the secrets that must not stand in what is made of them."""
-    from jpo.project.project import OpenStores
+def answered_part(asking: Callable[[Path | None], FileAsked], paths: Sequence[Path]) -> tuple[list[Any], Sequence[str]]:
+    """The answers for some files in a process of its own, and the secrets that what is made of them must not contain."""
+    from jpo.project.project import stores_kept_open
 
-    with at_the_gate(), OpenStores() as stores:
-        return [tried(lambda path=path: asking.of(path, stores).answer(), path) for path in paths], kept_secrets()  # type: ignore[misc]
+    with at_the_gate(), stores_kept_open():
+        return [tried(lambda path=path: asking(path).answer(), path) for path in paths], kept_secrets()  # type: ignore[misc]
 
 
 def learn_afterwards(asked: Sequence[object], found: Sequence[object]) -> None:
@@ -240,9 +245,6 @@ def learn_afterwards(asked: Sequence[object], found: Sequence[object]) -> None:
 
     begin, until = int(time.time()) % len(may), time.monotonic() + max(learn_seconds_of(one.lasting) for one in may)
     for number, one in enumerate((*may[begin:], *may[:begin])):
-        left, options = until - time.monotonic(), one.options
-        first, now, seed = not number, options.now, options.seed
-        if why_not := learn_after_suggestion(
-            one.config, one.lasting, now=now, seed=seed, tests=first, most_seconds=left, stores=options.stores
-        ):
+        left, now, seed = until - time.monotonic(), one.options.now, one.options.seed
+        if why_not := learn_after_suggestion(one.config, one.lasting, now=now, seed=seed, tests=not number, most_seconds=left):
             complain(why_not)

@@ -25,7 +25,7 @@ from jpo.optimizer.request import Request
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import in_context
-from jpo.project.project import OpenStores, Project, open_project
+from jpo.project.project import Project, open_project
 from jpo.project.request import decider_of, learn_seconds_of, request_of
 from jpo.records import Identity, Known, PolicyName, Spread, Track, in_turn, silently
 from jpo.wording.numbers import counted, percent_in_words, times
@@ -64,14 +64,7 @@ def learn(path: Path, settings: LoadedSettings, options: LearnOptions, track: Tr
 
 
 def learn_after_suggestion(
-    path: Path,
-    settings: LoadedSettings,
-    *,
-    now: float,
-    seed: int,
-    tests: bool = False,
-    most_seconds: float = inf,
-    stores: OpenStores | None = None,
+    path: Path, settings: LoadedSettings, *, now: float, seed: int, tests: bool = False, most_seconds: float = inf
 ) -> str:
     """Let the agent take in what is new, for as long as [agent] learn_budget says, `most_seconds` at most.
 
@@ -82,7 +75,7 @@ def learn_after_suggestion(
     if seconds <= 0 or policy not in LEARNING or find_spec("torch") is None:
         return ""
     try:
-        with open_project(path, settings, now=now, stores=stores) as job:
+        with open_project(path, settings, now=now) as job:
             known, request = known_on_record(job)
             tested = min(seconds / 2, SLICE_SECONDS) if tests else 0.0
             catch_up(job.store, job.workload.identity, known, request, Round(seed, now, seconds=seconds - tested))

@@ -18,7 +18,7 @@ from jpo.optimizer.suggestion import suggestion_of
 from jpo.project.collect import collect, with_file_noted, with_notes
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import estimates_of, in_context, queue_of
-from jpo.project.project import OpenStores, Project, open_project
+from jpo.project.project import Project, open_project
 from jpo.project.proposal import diff_of, propose
 from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, noted, refusals_on_record
 from jpo.project.request import approved_by_hand, learn_seconds_of, request_of
@@ -43,8 +43,6 @@ class SuggestOptions:
     seed: int = 0
     chosen: Parameters = field(default_factory=dict)
     """The values of --set."""
-    stores: OpenStores | None = None
-    """Kept open for several config.ini."""
     done_by: bool = False
     """The target of time came from --deadline: waiting counts."""
 
@@ -59,9 +57,7 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
 
 def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Report:
     """Read, collect, decide, check, record, write."""
-    with open_project(
-        path, settings, now=options.now, read_only=options.dry_run, by_hand=options.chosen, stores=options.stores
-    ) as job:
+    with open_project(path, settings, now=options.now, read_only=options.dry_run, by_hand=options.chosen) as job:
         chosen = approved_by_hand(job, options.chosen)
         known = with_file_noted(collect(job, offline=options.offline, strict=options.strict), job)
         known = with_notes(known, estimates_of(job.workload, settings, known.runs)(job.workload.current).notes)

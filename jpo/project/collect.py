@@ -169,7 +169,9 @@ def on_record(store: Store, workload: Workload) -> OnRecord:
     recorded, doubted = believed(counted_once(under_all_names(store, identity, aliases)))
     siblings = siblings_of(store, identity, [entry.run for entry in recorded])
     own = placed(recorded, store, workload)
-    others = [run for run in newest_of_all(store) if not run.identity.same_job(identity) and run.identity not in aliases]
+    job = (identity.dataset, identity.model, identity.framework)
+    newest = ((run, run.identity) for run in newest_of_all(store))
+    others = [run for run, of in newest if (of.dataset, of.model, of.framework) != job and of not in aliases]
     return OnRecord(doubted, siblings, own, tuple(others))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -75,7 +76,6 @@ def open_project(
     judges: bool = True,
     pins: bool = True,
     by_hand: Parameters = NOTHING,
-    stores: OpenStores | None = None,
 ) -> Iterator[Project]:
     """Open the repository of a config.ini. The file and jpo.toml are read first: an invalid one leaves no store behind.
 
@@ -85,7 +85,6 @@ def open_project(
         judges: whether values will be judged; else limits that are wrong are no reason to fail.
         pins: hold the values that rollbacks have pinned.
         by_hand: values of --set, which this config.ini must have.
-        stores: those that a command keeps open for several config.ini.
 
     Raises UsageError: config.ini or jpo.toml is invalid, or the URL names no store; StoreError: the store cannot be created,
     opened or read.
@@ -93,7 +92,7 @@ def open_project(
     workload, values = read_workload(path, settings, now=now), settings.values
     refuse_unknown(by_hand, workload)
     limits, prices = limits_of(settings) if judges else None, prices_of(settings)
-    with open_history(settings, read_only=read_only, stores=stores) as store:
+    with open_history(settings, read_only=read_only) as store:
         if not read_only:
             settle(store, workload, now=now)
         workload, notes = start_of(workload, store, settings, limits, now=now)
@@ -114,6 +113,22 @@ def open_project(
         )
 
 
+KEPT = ContextVar[dict[str, Store | JpoError] | None]("stores that a command keeps open, by URL", default=None)
+
+
+@contextmanager
+def stores_kept_open() -> Iterator[None]:
+    """While this is entered, each store is opened once for several config.ini, and one that cannot be is asked for once."""
+    before = KEPT.set({})
+    try:
+        yield
+    finally:
+        for store in (KEPT.get() or {}).values():
+            if isinstance(store, Store):
+                store.__exit__()
+        KEPT.reset(before)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class ProjectStore:
     """The store of a project without its config.ini, with what reports need; `place`: the store's URL as messages show it."""
@@ -132,26 +147,7 @@ def open_project_store(settings: LoadedSettings) -> Iterator[ProjectStore]:
         yield ProjectStore(store, settings.store_place, prices, currency)
 
 
-class OpenStores(ExitStack):
-    """Stores that a command keeps open for several config.ini, each asked for once, also one that cannot be opened."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._found: dict[str, Store | JpoError] = {}
-
-    def of(self, url: str, opened: Callable[[], Store]) -> Store:
-        if url not in self._found:
-            try:
-                self._found[url] = self.enter_context(opened())
-            except JpoError as error:
-                self._found[url] = error
-        found = self._found[url]
-        if isinstance(found, JpoError):
-            raise found
-        return found
-
-
-def open_history(settings: LoadedSettings, *, read_only: bool = False, stores: OpenStores | None = None) -> Store:
+def open_history(settings: LoadedSettings, *, read_only: bool = False) -> Store:
     """The store that settings name, a context manager; what it records says who asked, and where.
 
     Raises UsageError: the URL names no store, or one that would get a secret which is not for it; StoreError: it cannot be
@@ -161,7 +157,16 @@ def open_history(settings: LoadedSettings, *, read_only: bool = False, stores: O
     table, url = settings.values.store, settings.store_url
     waits = {"timeout_seconds": table.timeout, "deadline_seconds": table.deadline}
     opened = partial(open_store, url, read_only=read_only, author=settings.author, **waits)
-    return opened() if stores is None else stores.of(url, opened)
+    if (kept := KEPT.get()) is None:
+        return opened()
+    if url not in kept:
+        try:
+            kept[url] = opened().__enter__()
+        except JpoError as error:
+            kept[url] = error
+    if isinstance(found := kept[url], JpoError):
+        raise found
+    return found
 
 
 def preference_of(settings: LoadedSettings) -> Preference:

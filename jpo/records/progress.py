@@ -3,11 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import starmap
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
-R = TypeVar("R")
 Track = Callable[[Sequence[int], str], Iterable[int]]
 """Goes through numbers and shows how far it is: `track(range(10), "reading logs")`."""
+Workers = Callable[[Callable[..., Any], Iterable[Sequence[Any]]], Iterator[Any]]
+"""Calls a function with the arguments of each piece of work, here or elsewhere; the results come in the order of the pieces."""
+Spread = Callable[[int], AbstractContextManager[Workers]]
+"""Opens the workers for so many pieces."""
 
 
 def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
@@ -15,16 +18,6 @@ def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
     return numbers
 
 
-class Workers(Protocol):
-    """Calls a function with each piece of work, here or in other processes; the results come in the order of the pieces."""
-
-    def __call__(self, function: Callable[..., R], pieces: Iterable[Sequence[Any]], /) -> Iterator[R]: ...
-
-
-Spread = Callable[[int], AbstractContextManager[Workers]]
-"""Opens the workers for so many pieces."""
-
-
 def in_turn(_pieces: int) -> AbstractContextManager[Workers]:
-    """Spread over nothing: one piece after the other, in this process."""
+    """Spread over nothing: this process takes one piece after the other."""
     return nullcontext(starmap)

@@ -95,10 +95,6 @@ class Identity:
         job = self.dataset if named else f"{self.dataset}/{self.model}/{self.framework}"
         return f"{job} on {self.hardware}" if self.hardware else job
 
-    def same_job(self, other: Identity) -> bool:
-        """Whether it is the same job, on any hardware."""
-        return (self.dataset, self.model, self.framework) == (other.dataset, other.model, other.framework)
-
     @property
     def labels(self) -> dict[str, str]:
         """Its parts by name, without hardware where nobody says it: labels of its metrics, and how documents name it."""
