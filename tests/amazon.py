@@ -18,11 +18,32 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from jpo.cost import Instance
+
+REGION, BUCKET, PROFILE = "us-east-1", "ml-runs", "training"
+A10G = ("a10g", 24)
+
+
+def offer(
+    name: str, gpus: int, gpu: tuple[str, float], vcpus: float, memory_gib: float, usd: float, spot: float | None
+) -> Instance:
+    family, day = name.partition(".")[0], date(2026, 11, 1)
+    return Instance(name, family, gpu[0], gpus, gpu[1], vcpus, memory_gib, "us-east-1", usd, spot, day, "test")
+
+
+OFFERS = (
+    offer("m5.xlarge", 0, ("", 0), 4, 16, 0.192, 0.08),
+    offer("g5.xlarge", 1, A10G, 4, 16, 1.006, 0.45),
+    offer("g5.2xlarge", 1, A10G, 8, 32, 1.212, 0.55),
+    offer("g5.48xlarge", 8, A10G, 192, 768, 16.288, None),
+    offer("g5g.xlarge", 1, ("t4g", 16), 4, 8, 0.42, 0.2),
+)
 ERROR = "<Response><Errors><Error><Code>{}</Code><Message>{}</Message></Error></Errors><RequestID>r</RequestID></Response>"
 DROPPED = "dropped after it was accepted"
 Fault = Callable[[str, str, bool], "tuple[str, str, int] | str | None"]

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from jpo.cost.aws import SPOT_DAYS, read_offers
-from jpo.cost.catalogue import COLUMNS, as_csv
+from jpo.cost.catalogue import as_csv, is_head
 from jpo.cost.price_list import PriceList, price_list
 from jpo.errors import UsageError
 from jpo.files import whole
@@ -50,8 +50,9 @@ def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, n
     offers = read_offers(region, wanted, seconds=limit_of(timeout), now=now)
     with whole(file) as new:
         new.write(as_csv(offers.instances).encode())
-    spot = sum(each.usd_per_hour_spot is not None for each in offers.instances)
-    lines = [f"{file}: {len(offers.instances)} instances of {region}, {spot} with a spot price (median of {SPOT_DAYS:g} days)"]
+    kinds = {each.instance for each in offers.instances}
+    spot = {each.instance for each in offers.instances if each.usd_per_hour_spot is not None}
+    lines = [f"{file}: {len(kinds)} instances of {region}, {len(spot)} with spot prices by zone (mean of {SPOT_DAYS:g} days)"]
     if offers.unpriced:
         lines.append(f"left out, no price on demand: {', '.join(offers.unpriced)}")
     return lines
@@ -73,7 +74,7 @@ def refuse_other_files(file: Path) -> None:
     if not os.path.exists(file):  # noqa: PTH110 - Path.exists raises for a name that is too long
         return
     begins = beginning(file, LONGEST_HEAD, partial(_no_catalogue, file)).decode("utf-8-sig", errors="replace").partition("\n")[0]
-    if sorted(name.strip() for name in begins.split(",")) != sorted(COLUMNS):
+    if not is_head([name.strip() for name in begins.split(",")]):
         raise _no_catalogue(file, "begins otherwise")
 
 

@@ -18,6 +18,8 @@ _RELATIVE_WEIGHTS = {"gpus": 2.1, "cpus": 0.04, "memory_gib": 0.005}
 _IDLE_SHARE = 0.02
 """A configuration without GPUs whose CPUs have no price still occupies a machine: this share of one GPU."""
 _JOULES_PER_KWH = 3.6e6
+MOST_LOST = 0.9
+"""Share of lost hours on spot instances beyond which costs are those of this one: ten times the price is dear enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Prices:
         instances: those that can be rented; where there are any, a configuration has the price of the cheapest that holds it.
         spot: whether spot prices count: an instance's own, else `spot_share` of its on-demand price.
         spot_share: spot price / on-demand price, where that is assumed.
+        spot_lost_share: share of the hours on spot instances that runs lost when these were taken back; None: unknown, and costs
+            are without it.
     """
 
     usd_per_gpu_hour: float | None = None
@@ -39,6 +43,7 @@ class Prices:
     instances: tuple[Instance, ...] = ()
     spot: bool = False
     spot_share: float | None = None
+    spot_lost_share: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour", "usd_per_kwh"):
@@ -85,12 +90,13 @@ def cheapest(parameters: Mapping[str, float], prices: Prices) -> Instance | None
 
 
 def rent(instance: Instance, prices: Prices) -> float | None:
-    """USD for an hour of one instance, on demand or spot; None: its spot price is unknown."""
+    """USD for an hour of one instance, on demand or spot; None: its spot price is unknown. Hours that are lost are paid, too."""
     if not prices.spot:
         return instance.usd_per_hour
+    useful = 1.0 - min(MOST_LOST, prices.spot_lost_share or 0.0)
     if instance.usd_per_hour_spot is not None:
-        return instance.usd_per_hour_spot
-    return None if prices.spot_share is None else prices.spot_share * instance.usd_per_hour
+        return instance.usd_per_hour_spot / useful
+    return None if prices.spot_share is None else prices.spot_share * instance.usd_per_hour / useful
 
 
 def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
@@ -195,6 +201,7 @@ class Rented:
         type: as the cloud calls it, e.g. "g5.xlarge".
         usd_per_hour: on demand; usd_per_hour_spot: None where the catalogue has no spot price of it.
         spot: whether costs are computed with its spot price.
+        zone, usd_per_hour_spot_highest, spot_above_share: as of `Instance`; spot_lost_share: as of `Prices`.
         priced_on: day of its price, ISO 8601; price_age_days: how long ago that was.
     """
 
@@ -205,6 +212,10 @@ class Rented:
     spot: bool
     priced_on: str
     price_age_days: int
+    zone: str = ""
+    usd_per_hour_spot_highest: float | None = None
+    spot_above_share: float | None = None
+    spot_lost_share: float | None = None
 
 
 def rented(parameters: Mapping[str, float], prices: Prices, *, now: float) -> Rented | None:
@@ -213,5 +224,16 @@ def rented(parameters: Mapping[str, float], prices: Prices, *, now: float) -> Re
     if found is None:
         return None
     age = datetime.fromtimestamp(now, UTC).date() - found.date
-    prices_of = (found.usd_per_hour, found.usd_per_hour_spot)
-    return Rented(found.instance, found.region, *prices_of, prices.spot, found.date.isoformat(), max(0, age.days))
+    return Rented(
+        found.instance,
+        found.region,
+        found.usd_per_hour,
+        found.usd_per_hour_spot,
+        prices.spot,
+        found.date.isoformat(),
+        max(0, age.days),
+        found.zone,
+        found.usd_per_hour_spot_highest,
+        found.spot_above_share,
+        prices.spot_lost_share,
+    )

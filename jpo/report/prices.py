@@ -47,7 +47,7 @@ def listed(catalogue: Catalogue) -> Section:
     rows: list[Row] = []
     for offer in catalogue.instances:
         gpu = f"{offer.gpu_type} {numbers.gib(offer.gpu_memory_gib)}" if offer.gpus else ""
-        price = (offer.usd_per_hour, offer.usd_per_hour_spot, offer.region, str(offer.date))
+        price = (offer.usd_per_hour, offer.usd_per_hour_spot, offer.zone or offer.region, str(offer.date))
         rows.append((offer.instance, offer.gpus, gpu, offer.vcpus, offer.memory_gib, *price))
     title = f"Catalogue {catalogue.name}{'' if catalogue.in_force else ', which is not in force'}"
     return Section(title, (*(Span(source, "dim") for source in catalogue.sources), Table(columns, tuple(rows), "instances")))

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,10 @@ import pytest
 pytest.importorskip("boto3")
 pytest.importorskip("moto")
 
-from amazon import DROPPED, Amazon, Machines, amazon_before, as_usual
+from amazon import BUCKET, DROPPED, OFFERS, PROFILE, REGION, Amazon, Machines, amazon_before, as_usual
 from launches import Bench, Contract
 from price_list import moto_server
 
-from jpo.cost import Instance
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.aws.launcher import AwsLauncher
 from jpo.plugins.launch.engines.aws.settings import AwsTable
@@ -28,24 +26,6 @@ from jpo.plugins.launch.ledger import Entry, read
 from jpo.plugins.launch.lifecycle import ask_status, start
 from jpo.records import RunStatus
 
-REGION, BUCKET, PROFILE = "us-east-1", "ml-runs", "training"
-A10G = ("a10g", 24)
-
-
-def offer(
-    name: str, gpus: int, gpu: tuple[str, float], vcpus: float, memory_gib: float, usd: float, spot: float | None
-) -> Instance:
-    family, day = name.partition(".")[0], date(2026, 11, 1)
-    return Instance(name, family, gpu[0], gpus, gpu[1], vcpus, memory_gib, "us-east-1", usd, spot, day, "test")
-
-
-OFFERS = (
-    offer("m5.xlarge", 0, ("", 0), 4, 16, 0.192, 0.08),
-    offer("g5.xlarge", 1, A10G, 4, 16, 1.006, 0.45),
-    offer("g5.2xlarge", 1, A10G, 8, 32, 1.212, 0.55),
-    offer("g5.48xlarge", 8, A10G, 192, 768, 16.288, None),
-    offer("g5g.xlarge", 1, ("t4g", 16), 4, 8, 0.42, 0.2),
-)
 WRITES = (
     "import os, pathlib, time; print('hello', flush=True); log = pathlib.Path(os.environ['JPO_RUNLOG_DIR'])"
     " / (os.environ['JPO_RUN_ID'] + '.csv'); log.write_text('# run_id=' + os.environ['JPO_RUN_ID'] + '\\n')"
