@@ -45,6 +45,14 @@ OFFERS = (
     offer("g5g.xlarge", 1, ("t4g", 16), 4, 8, 0.42, 0.2),
 )
 ERROR = "<Response><Errors><Error><Code>{}</Code><Message>{}</Message></Error></Errors><RequestID>r</RequestID></Response>"
+SPOT_PRICE = (
+    "<item><instanceType>{}</instanceType><availabilityZone>{}</availabilityZone><timestamp>{}</timestamp>"
+    "<spotPrice>{}</spotPrice><productDescription>Linux/UNIX</productDescription></item>"
+)
+SPOT_PRICES = (
+    "<DescribeSpotPriceHistoryResponse><requestId>r</requestId><spotPriceHistorySet>{}</spotPriceHistorySet>"
+    "<nextToken>{}</nextToken></DescribeSpotPriceHistoryResponse>"
+)
 DROPPED = "dropped after it was accepted"
 Fault = Callable[[str, str, bool], "tuple[str, str, int] | str | None"]
 """Action, instance type, spot -> code, message and status of an error; DROPPED; or None: as usual."""
@@ -73,6 +81,8 @@ class Door(BaseHTTPRequestHandler):
             return self._send(ERROR.format(*fault[:2]).encode(), fault[2])
         if action == "RunInstances" and not dry:
             return self._run(asked, drop=fault == DROPPED)
+        if action == "DescribeSpotPriceHistory":
+            return self._spot_prices(asked)
         names = {value: key for key, value in asked.items() if key.endswith(".Name")}
         if action == "DescribeInstances" and (name := names.get("client-token")):
             wanted = self.server.tokens.get(asked[name.replace("Name", "Value.1")])
@@ -101,6 +111,15 @@ class Door(BaseHTTPRequestHandler):
             self.connection.close()
             return None
         return self._send(known[1], 200)
+
+    def _spot_prices(self, asked: dict[str, str]) -> None:
+        """A page of two prices, of the region that signed the request, and where the next one begins."""
+        region, begins = self.headers["Authorization"].split("/")[2], int(asked.get("NextToken", "0"))
+        wanted = {value for name, value in asked.items() if name.startswith("InstanceType.")}
+        found = [one for one in self.server.spot if one[1].startswith(region) and one[0] in wanted]
+        items = "".join(SPOT_PRICE.format(*one) for one in found[begins : begins + 2])
+        after = str(begins + 2) if begins + 2 < len(found) else ""
+        self._send(SPOT_PRICES.format(items, after).encode(), 200)
 
     def _forwarded(self, asked: dict[str, str]) -> tuple[bytes, int]:
         headers = {name: self.headers[name] for name in ("Authorization", "Host", "X-Amz-Date") if self.headers[name]}
@@ -133,6 +152,7 @@ class Amazon(ThreadingHTTPServer):
     Attributes:
         asked: what was asked for, in order.
         fault: what goes wrong.
+        spot: spot prices: type, zone, moment, USD an hour.
         quotas: vCPUs by code of the quota; others may not be asked for.
     """
 
@@ -143,7 +163,7 @@ class Amazon(ThreadingHTTPServer):
         self.moto, self.url = moto, f"http://127.0.0.1:{self.server_port}"
         self.asked, self.tokens = list[str](), dict[str, tuple[dict[str, str], bytes, str]]()
         self.fault: Fault = as_usual
-        self.quotas = dict[str, float]()
+        self.quotas, self.spot = dict[str, float](), list[tuple[str, str, str, str]]()
 
     def handle_error(self, *arguments: Any) -> None:
         """A connection that a test has cut is no news."""

@@ -8,16 +8,18 @@ from functools import partial
 from pathlib import Path
 
 from jpo.cost.aws import SPOT_DAYS, read_offers
-from jpo.cost.catalogue import as_csv, is_head
+from jpo.cost.catalogue import Instance, as_csv, is_head
 from jpo.cost.price_list import PriceList, price_list
 from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.files.reading import beginning
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
+from jpo.project.plugins.hooks import market_of
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.shown_prices import catalogue_shown, named_prices
 from jpo.project.workload import read_workload
+from jpo.wording.numbers import counted
 
 MOST_SECONDS = 3600.0
 LONGEST_HEAD = 1000
@@ -35,6 +37,35 @@ def show(config: Path | None, settings: LoadedSettings, *, gpu_type: str | None,
     return price_list(list(named_prices(settings)), prices, catalogue, workload, currency_of(settings), today=today)
 
 
+def refresh_market(settings: LoadedSettings) -> list[str]:
+    """Read the prices of the instances on which [launch] starts runs, and keep them in the project; says what is known of each
+    region, and what could not be read.
+
+    Raises UsageError: JPO-E808, [launch] rents none, or [prices] says what an hour costs.
+    """
+    market = market_of(settings, fresh_seconds=0.0)
+    if market is None:
+        finding, remedy = (
+            "says nothing of what AWS offers",
+            'name a FILE.csv, or write [launch] on = "aws" and no price in [prices]',
+        )
+        raise UsageError(f"{settings.place}", finding, remedy, code="JPO-E808")
+    by_region: dict[str, list[Instance]] = {}
+    for each in market[0].instances:
+        by_region.setdefault(each.region, []).append(each)
+    return [*(said_of(region, some) for region, some in by_region.items()), *(note.text for note in market[1])]
+
+
+def said_of(place: str, instances: Sequence[Instance]) -> str:
+    """How much is known of instances."""
+    priced = [one for one in instances if one.usd_per_hour_spot is not None]
+    kinds, spot = ({each.instance for each in some} for some in (instances, priced))
+    read = ", ".join(sorted({str(each.date) for each in instances}))
+    return (
+        f"{place}: {counted(len(kinds), 'instance')}, {len(spot)} with a spot price (mean of {SPOT_DAYS:g} days), read on {read}"
+    )
+
+
 def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, now: float) -> list[str]:
     """Write AWS' instances with their prices of today to a catalogue file, whole or not at all; says what it holds.
 
@@ -50,9 +81,7 @@ def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, n
     offers = read_offers(region, wanted, seconds=limit_of(timeout), now=now)
     with whole(file) as new:
         new.write(as_csv(offers.instances).encode())
-    kinds = {each.instance for each in offers.instances}
-    spot = {each.instance for each in offers.instances if each.usd_per_hour_spot is not None}
-    lines = [f"{file}: {len(kinds)} instances of {region}, {len(spot)} with spot prices by zone (mean of {SPOT_DAYS:g} days)"]
+    lines = [said_of(f"{file}: {region}", offers.instances)]
     if offers.unpriced:
         lines.append(f"left out, no price on demand: {', '.join(offers.unpriced)}")
     return lines

@@ -1,15 +1,23 @@
 """Prices of the project: what [prices] of jpo.toml says an hour of each resource costs, and the currency of its reports."""
 
+from dataclasses import replace
+
 from jpo.cost import Instance, Prices, read_catalogue
 from jpo.cost.catalogue import SHIPPED, select
 from jpo.cost.price import price_of_type
 from jpo.project.load import LoadedSettings
+from jpo.project.plugins.hooks import market_of
 from jpo.records import Currency
 
 
 def prices_of(settings: LoadedSettings) -> Prices:
-    """The prices that [prices] names; UsageError JPO-E801 or E802: a GPU type, region or catalogue that does not exist."""
+    """The prices that [prices] names, else those of what [launch] rents.
+
+    Raises UsageError JPO-E801 or E802: a GPU type, region or catalogue of [prices] does not exist.
+    """
     table, place = settings.values.prices, f"{settings.place} [prices]"
+    if market := market_of(settings):
+        return replace(market[0], usd_per_kwh=table.usd_per_kwh)
     per_gpu = table.usd_per_gpu_hour
     if table.usd_per_gpu_hour_of and table.gpu_type is not None:
         per_gpu = price_of_type(table.usd_per_gpu_hour_of, table.gpu_type, place=place)

@@ -160,7 +160,7 @@ def on_instance(instance: Rented, currency: Currency) -> str:
             f"at most {numbers.money_per_hour(instance.usd_per_hour_spot_highest, currency)} within a week, {risk(instance)}"
         )
     age = f"prices of {instance.priced_on}, {numbers.counted(instance.price_age_days, 'day')} old"
-    return f"{instance.type} in {instance.region} ({numbers.money_per_hour(instance.usd_per_hour, currency)}, {of_spot}; {age})"
+    return f"{instance.type} in {instance.region} ({numbers.money_per_hour(instance.usd_per_hour, currency)} on demand, {of_spot}; {age})"
 
 
 def risk(instance: Rented) -> str:

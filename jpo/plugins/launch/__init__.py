@@ -33,5 +33,6 @@ PLUGIN = Plugin(
     settings={"launch": "jpo.plugins.launch.settings:LaunchTable"},
     sources="jpo.plugins.launch.project.source:launched",
     queue="jpo.plugins.launch.project.waiting:EngineQueue",
+    offers={"market": "jpo.plugins.launch.project.engines:market_of"},
     events="jpo.plugins.launch.watching.events:adjustments",
 )

@@ -30,6 +30,12 @@ class PricesTable(BaseModel):
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] = "USD"
     per_usd: Annotated[float, Field(gt=0, le=1e9)] | None = None
 
+    @property
+    def names_prices(self) -> bool:
+        """Whether it says what an hour costs, by itself or by a catalogue."""
+        single = (self.usd_per_gpu_hour, self.usd_per_cpu_hour, self.usd_per_gib_hour, self.catalogue)
+        return bool(self.usd_per_gpu_hour_of) or any(price is not None for price in single)
+
     @model_validator(mode="after")
     def consistent(self) -> Self:
         names = ("usd_per_gpu_hour", "usd_per_gpu_hour_of", "usd_per_cpu_hour", "usd_per_gib_hour")

@@ -6,7 +6,7 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +70,17 @@ def place(door: Amazon, route: Route, clients: dict[str, Any], monkeypatch: pyte
     for service in ("EC2", "S3", "SERVICE_QUOTAS"):
         monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", route.url)
     monkeypatch.setattr(answers, "session", partial(session, request_seconds=0.3))
+    monkeypatch.setattr("jpo.plugins.launch.engines.aws.launcher.client", kept_client)
     monkeypatch.setattr(botocore.retries.standard.ExponentialBackoff, "delay_amount", lambda *_told: 0.0)
     door.quotas |= {"L-DB2E81BA": 64.0, "L-3819A6DF": 64.0}
     image = clients["ec2"].describe_images(Filters=[{"Name": "architecture", "Values": ["x86_64"]}])["Images"][0]
     return AwsTable(region=REGION, image=image["ImageId"], bucket=f"{BUCKET}/nightly", instance_profile=PROFILE)
+
+
+@cache
+def kept_client(service: str, region: str) -> Any:
+    """Clients of boto3 take a tenth of a second to make; they keep nothing of a run."""
+    return answers.client(service, region)
 
 
 class Told:
@@ -84,7 +91,7 @@ class Told:
         self.job = LaunchJob(name, DIGITS, ("python", "train.py"), folder, needs=Needs(gpus=1, gpu_type="a10g"))
 
     def launcher(self) -> AwsLauncher:
-        return AwsLauncher(self.place, OFFERS, time.time, self.ledger)
+        return AwsLauncher([self.place], OFFERS, time.time, self.ledger)
 
     def repeated(self, command: Callable[[], Any]) -> Any:
         """The command as somebody repeats it who is told that nothing starts twice."""

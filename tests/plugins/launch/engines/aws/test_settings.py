@@ -7,7 +7,7 @@ import pytest
 
 from jpo.cost import Instance
 from jpo.errors import LaunchError, UsageError
-from jpo.plugins.launch.engines.aws.settings import AwsTable, in_region, offers_of
+from jpo.plugins.launch.engines.aws.settings import AwsTable, in_regions, offers_of
 from jpo.plugins.launch.project.engines import launcher_of, surroundings_of
 from jpo.plugins.launch.settings import table_of
 from jpo.project.load import LoadedSettings, load
@@ -41,11 +41,12 @@ def settings(folder: Path, text: str) -> LoadedSettings:
 def place_of(settings: LoadedSettings, environ: Mapping[str, str]) -> AwsTable:
     table = table_of(settings, "aws")
     assert isinstance(table, AwsTable)
-    return in_region(table, surroundings_of(settings, environ))
+    (place,) = in_regions(table, surroundings_of(settings, environ))
+    return place
 
 
 def offered(settings: LoadedSettings, environ: Mapping[str, str]) -> tuple[Instance, ...]:
-    return offers_of(place_of(settings, environ), surroundings_of(settings, environ))
+    return offers_of([place_of(settings, environ)], surroundings_of(settings, environ))
 
 
 def test_offers_are_those_of_region_and_families(tmp_path: Path) -> None:
