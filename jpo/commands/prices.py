@@ -38,32 +38,24 @@ def show(config: Path | None, settings: LoadedSettings, *, gpu_type: str | None,
 
 
 def refresh_market(settings: LoadedSettings) -> list[str]:
-    """Read the prices of the instances on which [launch] starts runs, and keep them in the project; says what is known of each
-    region, and what could not be read.
+    """Read the prices of the instances on which [launch] starts runs, and keep them in the project; says what is known now.
 
     Raises UsageError: JPO-E808, [launch] rents none, or [prices] says what an hour costs.
     """
     market = market_of(settings, fresh_seconds=0.0)
     if market is None:
-        finding, remedy = (
-            "says nothing of what AWS offers",
-            'name a FILE.csv, or write [launch] on = "aws" and no price in [prices]',
-        )
-        raise UsageError(f"{settings.place}", finding, remedy, code="JPO-E808")
-    by_region: dict[str, list[Instance]] = {}
-    for each in market[0].instances:
-        by_region.setdefault(each.region, []).append(each)
-    return [*(said_of(region, some) for region, some in by_region.items()), *(note.text for note in market[1])]
+        remedy = 'name a FILE.csv, or write [launch] on = "aws" and no price in [prices]'
+        raise UsageError(settings.place, "says nothing of what AWS offers", remedy, code="JPO-E808")
+    regions = dict.fromkeys(each.region for each in market[0].instances)
+    known = (said_of(region, [each for each in market[0].instances if each.region == region]) for region in regions)
+    return [*known, *(note.text for note in market[1])]
 
 
 def said_of(place: str, instances: Sequence[Instance]) -> str:
-    """How much is known of instances."""
-    priced = [one for one in instances if one.usd_per_hour_spot is not None]
-    kinds, spot = ({each.instance for each in some} for some in (instances, priced))
-    read = ", ".join(sorted({str(each.date) for each in instances}))
-    return (
-        f"{place}: {counted(len(kinds), 'instance')}, {len(spot)} with a spot price (mean of {SPOT_DAYS:g} days), read on {read}"
-    )
+    """How much is known of instances, and since when."""
+    spot = {each.instance for each in instances if each.usd_per_hour_spot is not None}
+    about, read = counted(len({each.instance for each in instances}), "instance"), sorted({str(each.date) for each in instances})
+    return f"{place}: {about}, {len(spot)} with a spot price (mean of {SPOT_DAYS:g} days), read on {', '.join(read)}"
 
 
 def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, now: float) -> list[str]:

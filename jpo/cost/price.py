@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from jpo.cost.catalogue import Instance
 from jpo.errors import UsageError, quoted
@@ -93,10 +94,9 @@ def rent(instance: Instance, prices: Prices) -> float | None:
     """USD for an hour of one instance, on demand or spot; None: its spot price is unknown. Hours that are lost are paid, too."""
     if not prices.spot:
         return instance.usd_per_hour
-    useful = 1.0 - min(MOST_LOST, prices.spot_lost_share or 0.0)
-    if instance.usd_per_hour_spot is not None:
-        return instance.usd_per_hour_spot / useful
-    return None if prices.spot_share is None else prices.spot_share * instance.usd_per_hour / useful
+    assumed = None if prices.spot_share is None else prices.spot_share * instance.usd_per_hour
+    price = assumed if instance.usd_per_hour_spot is None else instance.usd_per_hour_spot
+    return None if price is None else price / (1.0 - min(MOST_LOST, prices.spot_lost_share or 0.0))
 
 
 def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
@@ -193,6 +193,10 @@ def _rank(parameters: Mapping[str, float], prices: Prices) -> float:
     return rate or _IDLE_SHARE * min(paid, default=0.0)
 
 
+OF_INSTANCE = ("region", "usd_per_hour", "usd_per_hour_spot", "zone", "usd_per_hour_spot_highest", "spot_above_share")
+"""What is said of an instance as the catalogue has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rented:
     """An instance, always rented as a whole.
@@ -224,16 +228,8 @@ def rented(parameters: Mapping[str, float], prices: Prices, *, now: float) -> Re
     if found is None:
         return None
     age = datetime.fromtimestamp(now, UTC).date() - found.date
+    same: dict[str, Any] = {name: getattr(found, name) for name in OF_INSTANCE}
+    priced_on, lost = found.date.isoformat(), prices.spot_lost_share
     return Rented(
-        found.instance,
-        found.region,
-        found.usd_per_hour,
-        found.usd_per_hour_spot,
-        prices.spot,
-        found.date.isoformat(),
-        max(0, age.days),
-        found.zone,
-        found.usd_per_hour_spot_highest,
-        found.spot_above_share,
-        prices.spot_lost_share,
+        found.instance, **same, spot=prices.spot, priced_on=priced_on, price_age_days=max(0, age.days), spot_lost_share=lost
     )

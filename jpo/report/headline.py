@@ -152,15 +152,14 @@ def done_by(queued: Queued) -> str:
 
 def on_instance(instance: Rented, currency: Currency) -> str:
     """An instance with its prices and their age: "g5.xlarge in us-east-1 (1.006 USD/h on demand, spot unknown; ...)"."""
-    spot = instance.usd_per_hour_spot
-    of_spot = "spot price unknown" if spot is None else f"{numbers.money_per_hour(spot, currency)} spot"
-    if instance.usd_per_hour_spot_highest is not None:
-        of_spot += f" in {instance.zone or instance.region}, "
-        of_spot += (
-            f"at most {numbers.money_per_hour(instance.usd_per_hour_spot_highest, currency)} within a week, {risk(instance)}"
-        )
+    on_demand, spot, highest = (
+        "" if usd is None else numbers.money_per_hour(usd, currency)
+        for usd in (instance.usd_per_hour, instance.usd_per_hour_spot, instance.usd_per_hour_spot_highest)
+    )
+    of_spot = f"{spot} spot" if spot else "spot price unknown"
+    of_spot += f" in {instance.zone or instance.region}, at most {highest} within a week, {risk(instance)}" if highest else ""
     age = f"prices of {instance.priced_on}, {numbers.counted(instance.price_age_days, 'day')} old"
-    return f"{instance.type} in {instance.region} ({numbers.money_per_hour(instance.usd_per_hour, currency)} on demand, {of_spot}; {age})"
+    return f"{instance.type} in {instance.region} ({on_demand} on demand, {of_spot}; {age})"
 
 
 def risk(instance: Rented) -> str:

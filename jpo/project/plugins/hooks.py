@@ -92,7 +92,7 @@ def estimates_of(workload: Workload, settings: LoadedSettings, runs: Iterable[Ru
 def market_of(settings: LoadedSettings, *, fresh_seconds: float | None = None) -> tuple[Prices, tuple[Note, ...]] | None:
     """Prices of the instances on which runs would start, and what must be said of them; None: nobody rents any, or [prices] says
     what an hour costs. `fresh_seconds`: prices that are older are read anew; None: nobody is asked."""
-    if settings.values.prices.names_prices:
+    if settings.values.prices.catalogue is not None or settings.values.prices.single:
         return None
     parts = _parts("market", settings, only_with_tables=True)
     return next((found for made, _ in parts if made and (found := made(settings, fresh_seconds))), None)

@@ -49,19 +49,13 @@ class AwsLauncher:
         for place in places:
             lacking = [name for name in ("region", "image", "bucket", "instance_profile") if not getattr(place, name)]
             if lacking:
-                of_region = f" for {place.region}" if len(places) > 1 else ""
-                finding, remedy = (
-                    f"lacks {', '.join(lacking)}{of_region}",
-                    "add what is missing; docs/plugins/launch.md has an example",
-                )
+                finding = f"lacks {', '.join(lacking)}{f' for {place.region}' if len(places) > 1 else ''}"
+                remedy = "add what is missing; docs/plugins/launch.md has an example"
                 raise LaunchError("jpo.toml: [launch.aws]", finding, remedy, code="JPO-E767")
         self._places = {str(place.region): place for place in places}
         self._first, self._offers, self._clock = places[0], tuple(offers), clock
         self._logs = OutputSync(ledger, LOOK_SECONDS)
         self._client, self._image = cache(client), cache(self._image_in)  # one of each service and region
-
-    def _ec2(self, region: str) -> Any:
-        return self._client("ec2", region)
 
     def room(self, needs: Needs) -> Room:
         """The largest instance that the quotas allow; waiting is unknown: EC2 does not queue."""
@@ -161,7 +155,7 @@ class AwsLauncher:
 
     def _listed(self, region: str, operation: str, of: str, filters: Sequence[Mapping[str, object]]) -> list[Any]:
         """All that EC2 lists in a region."""
-        pages = answer("EC2", lambda: [*self._ec2(region).get_paginator(operation).paginate(Filters=filters)])
+        pages = answer("EC2", lambda: [*self._client("ec2", region).get_paginator(operation).paginate(Filters=filters)])
         return [one for page in pages for one in page.get(of, [])]
 
     def _allowed(self, wanted: Sequence[Attempt]) -> tuple[tuple[Attempt, ...], tuple[str, ...]]:
@@ -176,7 +170,7 @@ class AwsLauncher:
         return tuple(one for one in wanted if one not in forbids), tuple(dict.fromkeys(words))
 
     def _image_in(self, region: str) -> Mapping[str, Any]:
-        name, ec2 = str(self._places[region].image), self._ec2(region)
+        name, ec2 = str(self._places[region].image), self._client("ec2", region)
         if name.startswith("resolve:ssm:"):
             ssm, parameter = self._client("ssm", region), name.removeprefix("resolve:ssm:")
             name = str(answer(f"image {name}", lambda: ssm.get_parameter(Name=parameter))["Parameter"]["Value"])
@@ -190,7 +184,7 @@ class AwsLauncher:
     def _check_place(self) -> None:
         """Whether images, subnets, security groups and bucket are there."""
         for region, place in self._places.items():
-            _, ec2 = self._image(region), self._ec2(region)
+            _, ec2 = self._image(region), self._client("ec2", region)
             if place.subnet:
                 answer(f"subnet {place.subnet}", partial(ec2.describe_subnets, SubnetIds=[place.subnet]))
             if place.security_groups:
@@ -211,7 +205,7 @@ class AwsLauncher:
 
         def dry() -> None:
             with excused(f"DryRunOperation|{NO_CAPACITY.pattern}"):
-                self._ec2(region).run_instances(**tried, DryRun=True)
+                self._client("ec2", region).run_instances(**tried, DryRun=True)
 
         answer("EC2", dry)
 
@@ -238,7 +232,7 @@ class AwsLauncher:
         from botocore.exceptions import ClientError
 
         try:
-            return str(self._ec2(region).run_instances(**request)["Instances"][0]["InstanceId"])
+            return str(self._client("ec2", region).run_instances(**request)["Instances"][0]["InstanceId"])
         except ClientError as error:
             if code_of(error) == "IdempotentParameterMismatch":  # it was asked for before, and settings were changed since
                 if found := self._found("client-token", request["ClientToken"]):
@@ -264,7 +258,7 @@ class AwsLauncher:
 
         def wait() -> None:
             try:
-                self._ec2(region).get_waiter("instance_exists").wait(InstanceIds=[instance_id])
+                self._client("ec2", region).get_waiter("instance_exists").wait(InstanceIds=[instance_id])
             except WaiterError as error:
                 remedy = "run the same command again; nothing is started twice"
                 raise LaunchError(instance_id, "is not known to EC2 yet", remedy, code="JPO-E754") from error

@@ -5,6 +5,7 @@ prices gets those that were read last, else those that came with JPO, and a note
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from jpo.plugins.launch.ledger import entries
 from jpo.records import Note
 from jpo.timeouts import within
 
+SECONDS_PER_DAY = 86400
 LONGEST_SECONDS = 20.0
 """For the prices of all regions together."""
 FEWEST_RUNS = 5
@@ -32,25 +34,27 @@ def market(
 
     `fresh_seconds`: prices that are older are read anew; None: AWS is not asked.
     """
-    places, notes = in_regions(table, here), list[Note]()
-    if fresh_seconds is not None:
-        notes += read_anew(places, here, fresh_seconds)
-    try:
-        offers = offers_of(places, here)
-        offers = offers if gpu_type is None else with_gpu_type(offers, gpu_type, place="[prices]")
-    except UsageError as error:
-        return Prices(), (*notes, Note(error.code, f"What instances cost is unknown: {error}"))
+    places = in_regions(table, here)
+    notes, offers = [*read_anew(places, here, fresh_seconds)] if fresh_seconds is not None else list[Note](), list[Instance]()
+    for place in places:
+        try:
+            there = offers_of([place], here)
+            offers += there if gpu_type is None else with_gpu_type(there, gpu_type, place="[prices]")
+        except UsageError as error:
+            notes.append(Note(error.code, f"What instances cost in {place.region or 'AWS'} is unknown: {error}"))
     known = any(offer.usd_per_hour_spot is not None for offer in offers)
-    if table.spot and not known and not notes:
+    if table.spot and offers and not known and not notes:
         notes.append(Note("JPO-W803", "No spot prices are known, so costs are those on demand: `jpo prices refresh` reads them"))
-    return Prices(instances=offers, spot=table.spot and known, spot_lost_share=lost_share(here.ledger)), tuple(notes)
+    return Prices(instances=tuple(offers), spot=table.spot and known, spot_lost_share=lost_share(here.ledger)), tuple(notes)
 
 
 def read_anew(places: Sequence[AwsTable], here: Surroundings, fresh_seconds: float) -> Iterator[Note]:
     """Read the prices of regions whose prices are too old, all at once; a region that cannot be read keeps those that it had."""
     file, now, kept = file_of(here), here.clock(), read_last(here)
-    fresh = bool(kept) and now - file.stat().st_mtime <= fresh_seconds
-    old = [place for place in places if place.region and not (fresh and place.region in {each.region for each in kept})]
+    today = datetime.fromtimestamp(now, UTC).date()
+    fresh = [each for each in kept if (today - each.date).days * SECONDS_PER_DAY < fresh_seconds]
+    there = {place: {each.family for each in fresh if each.region == place.region} for place in places}
+    old = [place for place, families in there.items() if place.region and not (families and families >= {*place.families})]
     answers = within(2 * LONGEST_SECONDS, [partial(_offers, place, now) for place in old]) if old else []
     found = {offer.region: answer for answer in answers if not isinstance(answer, JpoError) for offer in answer}
     troubles = [answer for answer in answers if isinstance(answer, JpoError)]
