@@ -97,6 +97,10 @@ class Door(BaseHTTPRequestHandler):
         assert len(token) <= 64
         assert len(told) <= 16384
         assert all(len(value) <= 256 for name, value in asked.items() if name.endswith(".Value"))
+        with self.server.one_at_a_time:  # a request that is repeated while the first is under way starts nothing either
+            self._run_once(token, asked, drop=drop)
+
+    def _run_once(self, token: str, asked: dict[str, str], *, drop: bool) -> None:
         known = self.server.tokens.get(token)
         if known and known[0] != asked:
             return self._send(ERROR.format("IdempotentParameterMismatch", "Arguments are inconsistent").encode(), 400)
@@ -163,6 +167,7 @@ class Amazon(ThreadingHTTPServer):
         self.moto, self.url = moto, f"http://127.0.0.1:{self.server_port}"
         self.asked, self.tokens = list[str](), dict[str, tuple[dict[str, str], bytes, str]]()
         self.fault: Fault = as_usual
+        self.one_at_a_time = threading.Lock()
         self.quotas, self.spot = dict[str, float](), list[tuple[str, str, str, str]]()
 
     def handle_error(self, *arguments: Any) -> None:

@@ -128,7 +128,8 @@ class AwsLauncher:
         region, instance_id, home = _read_id(engine_id)
         instance = self._described(region, instance_id, home)
         if instance is not None and instance["State"]["Name"] not in OVER:
-            answer(instance_id, lambda: self._client("ec2", region).terminate_instances(InstanceIds=[instance_id]))
+            ec2 = self._client("ec2", region)
+            answer(instance_id, lambda: ec2.terminate_instances(InstanceIds=[instance_id])["TerminatingInstances"])
 
     def collect(self, engine_id: str, folder: Path) -> None:
         """Files come home; an instance that has not ended itself although its run is over is terminated."""
@@ -155,8 +156,8 @@ class AwsLauncher:
 
     def _listed(self, region: str, operation: str, of: str, filters: Sequence[Mapping[str, object]]) -> list[Any]:
         """All that EC2 lists in a region."""
-        pages = answer("EC2", lambda: [*self._client("ec2", region).get_paginator(operation).paginate(Filters=filters)])
-        return [one for page in pages for one in page.get(of, [])]
+        pages = self._client("ec2", region).get_paginator(operation)
+        return answer("EC2", lambda: [one for page in pages.paginate(Filters=filters) for one in page[of]])
 
     def _allowed(self, wanted: Sequence[Attempt]) -> tuple[tuple[Attempt, ...], tuple[str, ...]]:
         """Those of some attempts that no quota forbids, and the quotas that forbid others."""
@@ -173,7 +174,7 @@ class AwsLauncher:
         name, ec2 = str(self._places[region].image), self._client("ec2", region)
         if name.startswith("resolve:ssm:"):
             ssm, parameter = self._client("ssm", region), name.removeprefix("resolve:ssm:")
-            name = str(answer(f"image {name}", lambda: ssm.get_parameter(Name=parameter))["Parameter"]["Value"])
+            name = str(answer(f"image {name}", lambda: ssm.get_parameter(Name=parameter)["Parameter"]["Value"]))
         images = answer(f"image {name}", lambda: ec2.describe_images(ImageIds=[name])["Images"])
         if not images or images[0].get("State", "available") != "available":
             finding = "is not there, or not for this account" if not images else f"is {images[0]['State']}"

@@ -69,7 +69,7 @@ def place(door: Amazon, route: Route, clients: dict[str, Any], monkeypatch: pyte
         monkeypatch.setenv(name, value)
     for service in ("EC2", "S3", "SERVICE_QUOTAS"):
         monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", route.url)
-    monkeypatch.setattr(answers, "session", partial(session, request_seconds=0.3))
+    monkeypatch.setattr(answers, "session", partial(session, request_seconds=0.5))
     monkeypatch.setattr("jpo.plugins.launch.engines.aws.launcher.client", kept_client)
     monkeypatch.setattr(botocore.retries.standard.ExponentialBackoff, "delay_amount", lambda *_told: 0.0)
     door.quotas |= {"L-DB2E81BA": 64.0, "L-3819A6DF": 64.0}
