@@ -68,6 +68,20 @@ def test_the_region_may_be_that_of_prices_or_of_aws_own_variables(tmp_path: Path
     assert place_of(settings(tmp_path, ""), {}).region is None
 
 
+def test_a_table_of_several_regions_is_one_for_each(tmp_path: Path) -> None:
+    text = """[launch.aws]
+region = ["eu-central-1", "us-east-1"]
+image = { eu-central-1 = "ami-1", us-east-1 = "ami-2" }
+subnet = { us-east-1 = "subnet-2" }
+security_groups = ["sg-1"]
+"""
+    there = settings(tmp_path, text)
+    table = table_of(there, "aws")
+    assert isinstance(table, AwsTable)
+    found = [(one.region, one.image, one.subnet, one.security_groups) for one in in_regions(table, surroundings_of(there, {}))]
+    assert found == [("eu-central-1", "ami-1", None, ("sg-1",)), ("us-east-1", "ami-2", "subnet-2", ("sg-1",))]
+
+
 def test_without_a_catalogue_the_one_of_jpo_counts(tmp_path: Path) -> None:
     assert len(offered(settings(tmp_path, ""), {"AWS_REGION": "us-east-1"})) > 10
 
