@@ -204,7 +204,7 @@ def test_each_call_that_goes_wrong_starts_nothing_twice_and_leaves_nothing_runni
                 play(story, route, place, clients, tmp_path / f"{number}-{way}", number, WAYS[way])
             except (AssertionError, Exception) as error:  # noqa: BLE001 - all that breaks is said
                 broken.append(f"{number} {call}, {way}: {type(error).__name__}: {error}"[:400])
-    assert broken == []
+    assert broken == [], "\n".join(broken)
 
 
 def test_the_count_of_faults_stands_in_the_document(
