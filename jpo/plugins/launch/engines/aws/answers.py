@@ -24,9 +24,9 @@ QUOTING = ("SignatureDoesNotMatch", "IncompleteSignature", "InvalidSignatureExce
 """Codes whose messages repeat the request with its session token."""
 LATER = re.compile(
     r"RequestLimitExceeded|Throttl|TooManyRequests|Internal|ServiceUnavailable|Unavailable|SlowDown|RequestTimeout"
-    r"|BandwidthLimitExceeded|503|500|502|504"
+    r"|BandwidthLimitExceeded|[45]\d\d"
 )
-"""Beginnings of the codes after which the same request is made again."""
+"""Beginnings of the codes after which the same request is made again; a bare status is that of a cut answer, or of a proxy."""
 MISSING = re.compile(
     r"Invalid(AMIID|AMIName|SubnetID|Subnet|Group|GroupId|SecurityGroupID|SecurityGroup)\b|NoSuchBucket|NoSuchEntity|ParameterNotFound"
 )

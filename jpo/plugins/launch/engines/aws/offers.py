@@ -68,12 +68,8 @@ def priced(offers: Sequence[Instance], needs: Needs, *, spot: bool) -> dict[Atte
     for offer in fitting if spot else ():
         usd = offer.usd_per_hour if offer.usd_per_hour_spot is None else offer.usd_per_hour_spot
         found[Attempt(offer.instance, spot=True, where=offer.zone or offer.region)] = usd
-    return {attempt: usd for attempt, usd in sorted(found.items(), key=_order) if usd <= most}
-
-
-def _order(found: tuple[Attempt, float]) -> tuple[float, bool, str, str]:
-    attempt, usd = found
-    return usd, not attempt.spot, attempt.instance_type, attempt.where
+    in_order = sorted(found, key=lambda one: (found[one], not one.spot, one.instance_type, one.where))
+    return {attempt: found[attempt] for attempt in in_order if found[attempt] <= most}
 
 
 def largest(offers: Sequence[Instance], needs: Needs) -> str:
