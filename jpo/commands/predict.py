@@ -21,7 +21,8 @@ from jpo.optimizer.surrogate import surrogate_of, with_configuration
 from jpo.optimizer.what_if import Bounds, answer_to
 from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.load import LoadedSettings
-from jpo.project.plugins.hooks import estimates_of, market_of, queue_of
+from jpo.project.plugins.hooks import estimates_of, queue_of
+from jpo.project.prices import market_of
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.project.trial_logs import read_trials

@@ -15,8 +15,7 @@ from jpo.files import whole
 from jpo.files.reading import beginning
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
-from jpo.project.plugins.hooks import market_of
-from jpo.project.prices import currency_of, prices_of
+from jpo.project.prices import currency_of, market_of, prices_of
 from jpo.project.shown_prices import catalogue_shown, named_prices
 from jpo.project.workload import read_workload
 from jpo.wording.numbers import counted

@@ -17,7 +17,8 @@ from jpo.optimizer.installation import lesson
 from jpo.optimizer.suggestion import suggestion_of
 from jpo.project.collect import collect, with_file_noted, with_notes
 from jpo.project.load import LoadedSettings
-from jpo.project.plugins.hooks import FRESH_SECONDS, estimates_of, in_context, market_of, queue_of
+from jpo.project.plugins.hooks import estimates_of, in_context, queue_of
+from jpo.project.prices import FRESH_SECONDS, market_of
 from jpo.project.project import Project, open_project
 from jpo.project.proposal import diff_of, propose
 from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, noted, refusals_on_record

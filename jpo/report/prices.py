@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from jpo.cost.catalogue import Instance
+from jpo.cost.catalogue import OF_SPOT, Instance
 from jpo.cost.price_list import Catalogue, PriceList
 from jpo.records import uncoded
 from jpo.report.document import Block, Column, Document, Row, Section, Span, Table
@@ -75,5 +75,8 @@ def as_json(prices: PriceList) -> dict[str, object]:
 
 
 def _instance(instance: Instance) -> dict[str, object]:
-    values = {name: value for name, value in asdict(instance).items() if name not in ("family", "source")}
+    shown = (f for f in asdict(instance).items() if f[0] not in ("family", "source"))
+    values = {
+        name: value for name, value in shown if value not in (None, "") or name not in OF_SPOT
+    }  # without its zone nothing is known of one
     return {**values, "date": instance.date.isoformat()}

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from jpo import plugin
-from jpo.cost import Prices
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.tables import OF_OTHERS
 from jpo.records import Finished, FirstRun, Forecast, Known, Note, Parameters, Queued, Run, RunEvent, Workload
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
     from jpo.agent.safety.queue_waits import QueueWaits
     from jpo.history import Store
     from jpo.project.project import Project
-
-
-FRESH_SECONDS = 86400.0
-"""How long prices that were read count as today's: spot prices change a few times a day."""
 
 
 class Queue(Protocol):
@@ -87,15 +82,6 @@ def estimates_of(workload: Workload, settings: LoadedSettings, runs: Iterable[Ru
         return lambda _: FirstRun(notes=notes)
     estimates: Callable[[Parameters], FirstRun] = made(workload, settings)
     return estimates
-
-
-def market_of(settings: LoadedSettings, *, fresh_seconds: float | None = None) -> tuple[Prices, tuple[Note, ...]] | None:
-    """Prices of the instances on which runs would start, and what must be said of them; None: nobody rents any, or [prices] says
-    what an hour costs. `fresh_seconds`: prices that are older are read anew; None: nobody is asked."""
-    if settings.values.prices.catalogue is not None or settings.values.prices.single:
-        return None
-    parts = _parts("market", settings, only_with_tables=True)
-    return next((found for made, _ in parts if made and (found := made(settings, fresh_seconds))), None)
 
 
 def events_of(settings: LoadedSettings, run_ids: Collection[str]) -> tuple[RunEvent, ...]:

@@ -85,7 +85,7 @@ def answer(place: str, question: Callable[[], Answer], seconds: float = LONGEST_
         finding, remedy, code = f"gives {error}", f"check AWS' tools and their credential_process; {GOES_ON}", "JPO-E754"
     except aws.ClientError as error:
         finding, remedy, code = _refusal(error)
-    except (LookupError, TypeError, ValueError):  # a network that wants a login answers 200 with a page
+    except (LookupError, TypeError):  # a network that wants a login answers 200 with a page
         finding, remedy, code = "answers with something else than AWS would", network, "JPO-E754"
     except (aws.BotoCoreError, ResponseParserError) as error:
         kind, remedy, code = next(rest for types, *rest in troubles if isinstance(error, types))

@@ -260,7 +260,7 @@ class AwsLauncher:
         def wait() -> None:
             try:
                 self._client("ec2", region).get_waiter("instance_exists").wait(InstanceIds=[instance_id])
-            except WaiterError as error:
+            except (WaiterError, ValueError) as error:  # of its expressions, where the answer is none of EC2
                 remedy = "run the same command again; nothing is started twice"
                 raise LaunchError(instance_id, "is not known to EC2 yet", remedy, code="JPO-E754") from error
 

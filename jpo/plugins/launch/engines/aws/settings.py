@@ -18,7 +18,7 @@ REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 
 
 T = TypeVar("T")
-OfRegions = Name | dict[Name, Name]
+OfRegions = Name | dict[str, Name]
 """One for all regions, or one for each: "ami-1", {"us-east-1": "ami-1", "eu-central-1": "ami-2"}."""
 
 
@@ -35,7 +35,7 @@ class AwsTable(EngineTable):
     bucket: Name | None = None
     folder: Annotated[str, Field(pattern=r"^/[^\x00-\x1f]*$", max_length=1000)] | None = None  # None: where it is here
     subnet: OfRegions | None = None
-    security_groups: tuple[Name, ...] | dict[Name, tuple[Name, ...]] = ()
+    security_groups: tuple[Name, ...] | dict[str, tuple[Name, ...]] = ()
     instance_profile: Name | None = None  # its rights are those of the run
     families: tuple[Name, ...] = ()
     spot: bool = True
@@ -50,11 +50,11 @@ def in_regions(table: AwsTable, here: Surroundings) -> tuple[AwsTable, ...]:
 
 
 def _in_region(table: AwsTable, region: str | None) -> AwsTable:
-    def of_region(value: T | Mapping[str, T], otherwise: T) -> T:
+    def regional(value: T | Mapping[str, T], otherwise: T) -> T:
         return value.get(region or "", otherwise) if isinstance(value, Mapping) else value
 
-    own = {"image": of_region(table.image, None), "subnet": of_region(table.subnet, None), "region": region}
-    return table.model_copy(update={**own, "security_groups": of_region(table.security_groups, ())})
+    own = {"image": regional(table.image, None), "subnet": regional(table.subnet, None), "region": region}
+    return table.model_copy(update={**own, "security_groups": regional(table.security_groups, ())})
 
 
 def offers_of(places: Sequence[AwsTable], here: Surroundings) -> tuple[Instance, ...]:
