@@ -76,7 +76,5 @@ def as_json(prices: PriceList) -> dict[str, object]:
 
 def _instance(instance: Instance) -> dict[str, object]:
     shown = (f for f in asdict(instance).items() if f[0] not in ("family", "source"))
-    values = {
-        name: value for name, value in shown if value not in (None, "") or name not in OF_SPOT
-    }  # without its zone nothing is known of one
+    values = {name: value for name, value in shown if value not in (None, "") or name not in OF_SPOT}
     return {**values, "date": instance.date.isoformat()}
