@@ -70,7 +70,7 @@ def place(door: Amazon, route: Route, clients: dict[str, Any], monkeypatch: pyte
         monkeypatch.setenv(name, value)
     for service in ("EC2", "S3", "SERVICE_QUOTAS"):
         monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", route.url)
-    monkeypatch.setattr(answers, "session", partial(session, request_seconds=0.5))
+    monkeypatch.setattr(answers, "session", partial(session, request_seconds=3.0))
     monkeypatch.setattr("jpo.plugins.launch.engines.aws.launcher.client", kept_client)
     monkeypatch.setattr(botocore.retries.standard.ExponentialBackoff, "delay_amount", lambda *_told: 0.0)
     door.quotas |= {"L-DB2E81BA": 64.0, "L-3819A6DF": 64.0}
@@ -199,7 +199,9 @@ def test_each_call_that_goes_wrong_starts_nothing_twice_and_leaves_nothing_runni
     calls, broken = play(story, route, place, clients, tmp_path / "well", None, None), list[str]()
     for number, call in enumerate(calls):
         ways = [way for way, wrong in WAYS.items() if wrong.only in ("", call)]
-        for way in ways if os.environ.get("EVERY_FAULT") else [ways[number % len(ways)]]:
+        quick = [way for way in ways if not WAYS[way].silent]
+        some = [quick[number % len(quick)], *(["silence after it was done"] if call == "RunInstances" else [])]
+        for way in ways if os.environ.get("EVERY_FAULT") else some:
             try:
                 play(story, route, place, clients, tmp_path / f"{number}-{way}", number, WAYS[way])
             except (AssertionError, Exception) as error:  # noqa: BLE001 - all that breaks is said
