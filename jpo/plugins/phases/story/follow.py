@@ -1,0 +1,140 @@
+"""`jpo phases follow`: sample by sample the phase of a run, what comes next, and, with --apply, the request that follows it."""
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from typing import NamedTuple
+
+from jpo.cost import Prices, usd_per_hour
+from jpo.errors import LaunchError, TelemetryError, UsageError
+from jpo.history import AuditEvent, Store
+from jpo.history.canonical import Json
+from jpo.history.events import ADJUSTED
+from jpo.plugins.phases.following.cgroup import CODE, Cgroup
+from jpo.plugins.phases.following.follower import Follower, Standing, Target
+from jpo.plugins.phases.model import HORIZON_SECONDS, PhaseModel
+from jpo.plugins.phases.report.followed import Followed, finite, in_units
+from jpo.project.load import LoadedSettings
+from jpo.project.prices import prices_of
+from jpo.project.project import open_history
+
+SETTLED = "adjustment settled"
+STALE = 3.0
+"""Sampling intervals without a sample after which nobody knows what a run needs."""
+ALIKE = 0.01
+"""Share by which a limit may differ from what was asked: pages, millicores."""
+MOST_RECORDS = 1000
+"""Newest of the audit log, in which a follow that was killed left the first request."""
+
+
+class Way(NamedTuple):
+    """How a run is followed: whether requests are carried out, on which log, at which prices, by which clock."""
+
+    apply: bool
+    open_store: Callable[[], Store]
+    prices: Prices
+    clock: Callable[[], float]
+    sleep: Callable[[float], None]
+
+
+def way(settings: LoadedSettings, clock: Callable[[], float], sleep: Callable[[float], None], *, apply: bool) -> Way:
+    return Way(apply, lambda: open_history(settings), prices_of(settings), clock, sleep)
+
+
+def target(name: str, clock: Callable[[], float], *, apply: bool) -> Target:
+    """What a name stands for. UsageError JPO-E737: nothing that could be followed."""
+    if Path(name).is_dir():
+        return Cgroup(Path(name), clock, apply=apply)
+    raise UsageError(f"{name!r:.200}", "is no cgroup, no run and no pod", "see `jpo watch` for runs", code=CODE)
+
+
+@dataclass(slots=True)
+class Resizes:
+    """Requests of one run as they are carried out, each on the audit log with what it should save and what it saved."""
+
+    target: Target
+    way: Way
+    held: tuple[float, float]
+    since: float = 0.0
+    open: Mapping[str, Json] = field(default_factory=dict)
+    """The last one, of which nobody knows yet what it saved; empty: none."""
+
+    def carry_out(self, standing: Standing, request: tuple[float, float]) -> None:
+        """On record first, then in force; what is then in force must be it. Without --apply it is only noted here."""
+        now, coming, before = standing.sample.t, standing.coming, self.held
+        self.settle(now)
+        self.held = request
+        if not self.way.apply:
+            return
+        seconds = coming.left_seconds if coming.left_seconds is not None else HORIZON_SECONDS
+        why = standing.doubt or f"phase {coming.phase}: {in_units(before)} -> {in_units(request)}"
+        self.open = {
+            "kind": "resize",
+            "run_id": self.target.name,
+            "about": "",
+            "why": why,
+            "applied": True,
+            "answer": "",
+            "first": [finite(each) for each in self.target.first],
+            "kept": [finite(each) for each in request],
+            "expected": self._saving(request, seconds),
+        }
+        with self.way.open_store() as store:
+            store.audit(AuditEvent(ADJUSTED, now, None, self.open))
+        self.since = now
+        self.target.give(request)
+        found = self.target.held()
+        if any(abs(has - asked) > ALIKE * asked for has, asked in zip(found, request, strict=True) if asked != inf):
+            finding = f"has {in_units(found)} after it was given {in_units(request)}"
+            raise LaunchError(self.target.name, finding, "see who else changes it, or follow without --apply", code=CODE)
+
+    def settle(self, now: float) -> None:
+        """What the last one saved, until now."""
+        if self.open:
+            actual = self._saving(self.held, now - self.since)
+            with self.way.open_store() as store:
+                store.audit(AuditEvent(SETTLED, now, None, {**self.open, "actual": actual, "right": None}))
+            self.open = {}
+
+    def _saving(self, request: tuple[float, float], seconds: float) -> Mapping[str, Json]:
+        """Against the first request; unknown where there was none, or nothing has a price."""
+        before, after = (
+            usd_per_hour({"cpus": cores, "memory_gib": size / 2**30}, self.way.prices) if max(cores, size) < inf else None
+            for cores, size in (self.target.first, request)
+        )
+        usd = None if before is None or after is None else (before - after) * seconds / 3600
+        return {"seconds": None, "usd": usd}
+
+
+def follow(model: PhaseModel, target: Target, way: Way) -> Generator[Followed]:
+    """The run, sample by sample, until it ends; the first request is back when this ends, however it does.
+
+    Raises UsageError: JPO-E736, JPO-E731, the model does not fit; JPO-E737, a limit cannot be written, or is not kept.
+    """
+    follower, resizes = Follower(model, target.first, target.name), Resizes(target, way, target.first)
+    last, count = way.clock(), 0
+    try:
+        while True:
+            standing, doubt = follower.standing, ""
+            try:
+                new = target.samples()
+            except (TelemetryError, LaunchError) as error:
+                new, doubt = (), error.in_short
+            if new is None:
+                return
+            for sample in new:
+                standing, last = follower.see(sample), way.clock()
+            if doubt or way.clock() - last > STALE * model.interval_seconds:
+                standing = follower.back(doubt or f"nothing was measured for {way.clock() - last:.0f} s")
+            if standing is not None:
+                request = float(standing.request[0]), float(standing.request[1])
+                if resized := request != resizes.held:
+                    count += 1
+                    resizes.carry_out(standing, request)
+                yield Followed(target.name, standing, request, target.first, resized, count, way.apply)
+            way.sleep(model.interval_seconds)
+    finally:
+        if way.apply and resizes.held != target.first:
+            target.give(target.first)
+            resizes.settle(way.clock())
