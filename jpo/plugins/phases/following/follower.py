@@ -21,6 +21,8 @@ from jpo.plugins.phases.traces import CPU, MEMORY, Floats
 
 HEADROOM = 0.02
 """Above what is in use, at least: the least margin of the steps of caution."""
+GRID = 16
+"""Values that CPU which is used up may hide."""
 USED_UP = 0.99
 """Share of a request in use from which it may hide what is needed."""
 
@@ -101,7 +103,7 @@ class Follower:
             return self.back(f"{used[0]:g} cores and {used[1]:g} bytes are no measurement")
         since = sample.t - self._last.t if self._last else 0.0
         begins, self._last = self._last is None, sample
-        self._watch.see(sample.t, used, self._model.densities(used[None, self._columns])[0])
+        self._watch.see(sample.t, used, self._densities(used))
         changed = self._requests.follow(AfterSample(since, used, self._watch.likely, self._watch.recent.most))
         coming = expected(self._model, *self._watch.here, self._watch.likely())
         self._seen, self._sum, self._peak = self._seen + 1, self._sum + self._held, np.maximum(self._peak, used)
@@ -120,6 +122,14 @@ class Follower:
         self._held = np.minimum(wanted, self._first)
         self.standing = replace(self.standing, request=self._held)
         return self.standing
+
+    def _densities(self, used: Floats) -> Floats:
+        """Log densities in each phase; of CPU that is used up, at what fits the phase best of all that it may hide."""
+        might = used[None]
+        if used[0] >= USED_UP * self._held[0] and self._held[0] < self._first[0]:
+            might = np.repeat(might, GRID, axis=0)
+            might[:, 0] = np.linspace(used[0], max(used[0], self._model.most.ever[0]), GRID)
+        return np.asarray(self._model.densities(might[:, self._columns]).max(0))
 
     def back(self, doubt: str) -> Standing | None:
         """The first request, because of a doubt."""
