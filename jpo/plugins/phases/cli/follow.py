@@ -1,5 +1,6 @@
 """`jpo phases follow`: its options and help."""
 
+import os
 import time
 from contextlib import closing
 from pathlib import Path
@@ -37,7 +38,7 @@ def follow(run: str, model: Path | None, form: str, *, apply: bool) -> None:
     named = model or ((name := phases_table(settings).model) and settings.root / name)
     if not named:
         raise UsageError("--model", "is not given, nor [phases] model of jpo.toml", "name one: jpo phases fit", code="JPO-E734")
-    target = command.target(run, time.time, apply=apply)
+    target = command.target(run, settings, os.environ, time.time, apply=apply)
     before, step = None, None
     with closing(command.follow(read_model(named), target, command.way(settings, time.time, time.sleep, apply=apply))) as steps:
         for step in steps:

@@ -26,6 +26,8 @@ LEAST_MICROSECONDS = 1000
 class Cgroup:
     """A cgroup; `clock`: Unix seconds. UsageError JPO-E737: it is none, or, to `apply`, its limits cannot be written."""
 
+    least = (0.0, 0.0)
+
     def __init__(self, folder: Path, clock: Callable[[], float], *, apply: bool) -> None:
         self.name, self._clock = str(folder), clock
         self._before: tuple[float, float] | None = None

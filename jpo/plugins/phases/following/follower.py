@@ -38,14 +38,15 @@ class Sample(NamedTuple):
 class Target(Protocol):
     """A run whose samples are taken and whose request may be changed; cores and bytes, infinite where nothing limits them.
 
-    `first`: the request that it had when it was found.
+    `first`: the request that it had when it was found; `least`: below which it cannot go.
     """
 
     name: str
     first: tuple[float, float]
+    least: tuple[float, float]
 
-    def samples(self) -> Sequence[Sample] | None:
-        """Those since the last look, oldest first; None: it has ended."""
+    def samples(self) -> Sequence[tuple[float, float, float]] | None:
+        """Those since the last look (`Sample`), oldest first; None: it has ended."""
 
     def held(self) -> tuple[float, float]:
         """The request in force."""
@@ -74,19 +75,20 @@ class Standing:
 
 
 class Follower:
-    """The request of one run by its phases; `first`: what it holds before.
+    """The request of one run by its phases.
 
     Raises UsageError: JPO-E736, the model knows nothing of CPU and memory; JPO-E731, it looks at something else besides.
     """
 
-    def __init__(self, model: PhaseModel, first: tuple[float, float], place: str) -> None:
+    def __init__(self, model: PhaseModel, target: Target) -> None:
         if model.needs is None:
             finding = f"was fitted without {CPU} and {MEMORY}"
-            raise UsageError(place, finding, "fit it on traces with both", code="JPO-E736")
+            raise UsageError(target.name, finding, "fit it on traces with both", code="JPO-E736")
         if others := [name for name in model.scaler.names if name not in (CPU, MEMORY)]:
             finding = f"looks at {', '.join(others)}, and a run that goes on is measured by {CPU} and {MEMORY}"
-            raise UsageError(place, finding, f"fit it with --feature {CPU} --feature {MEMORY}", code="JPO-E731")
-        self._model, self._first, self._held = model, np.array(first), np.array(first)
+            raise UsageError(target.name, finding, f"fit it with --feature {CPU} --feature {MEMORY}", code="JPO-E731")
+        self._model, self._least = model, np.array(target.least)
+        self._first = self._held = np.array(target.first)
         self._columns = [(CPU, MEMORY).index(name) for name in model.scaler.names]
         self._watch = Watch(model)
         self._requests = Requests(model, model.caution, RESIZES_PER_HOUR - RESOURCES)  # each has a way back
@@ -119,7 +121,7 @@ class Follower:
         elif (used >= USED_UP * self._held)[lower].any():
             wanted = np.where(lower & (used >= USED_UP * self._held), self._first, self._held)
             self._requests.back(wanted)
-        self._held = np.minimum(wanted, self._first)
+        self._held = np.minimum(np.maximum(wanted, self._least), self._first)
         self.standing = replace(self.standing, request=self._held)
         return self.standing
 

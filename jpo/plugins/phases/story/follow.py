@@ -11,13 +11,16 @@ from jpo.errors import LaunchError, TelemetryError, UsageError
 from jpo.history import AuditEvent, Store
 from jpo.history.canonical import Json
 from jpo.history.events import ADJUSTED
+from jpo.plugin import offered
 from jpo.plugins.phases.following.cgroup import CODE, Cgroup
-from jpo.plugins.phases.following.follower import Follower, Standing, Target
+from jpo.plugins.phases.following.follower import Follower, Sample, Standing, Target
+from jpo.plugins.phases.following.measured import MeasuredPod
 from jpo.plugins.phases.model import HORIZON_SECONDS, PhaseModel
 from jpo.plugins.phases.report.followed import Followed, finite, in_units
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
 from jpo.project.project import open_history
+from jpo.project.sources import prometheus_of
 
 SETTLED = "adjustment settled"
 STALE = 3.0
@@ -42,11 +45,22 @@ def way(settings: LoadedSettings, clock: Callable[[], float], sleep: Callable[[f
     return Way(apply, lambda: open_history(settings), prices_of(settings), clock, sleep)
 
 
-def target(name: str, clock: Callable[[], float], *, apply: bool) -> Target:
-    """What a name stands for. UsageError JPO-E737: nothing that could be followed."""
+def target(name: str, settings: LoadedSettings, environ: Mapping[str, str], clock: Callable[[], float], *, apply: bool) -> Target:
+    """What a name stands for: the folder of a cgroup, a run that was launched here, a pod.
+
+    Raises UsageError JPO-E737: nothing that could be followed; LaunchError: the engine's.
+    """
     if Path(name).is_dir():
         return Cgroup(Path(name), clock, apply=apply)
-    raise UsageError(f"{name!r:.200}", "is no cgroup, no run and no pod", "see `jpo watch` for runs", code=CODE)
+    find = offered("runs that go on")
+    found = find and find(name, settings, environ)
+    if found is None:
+        raise UsageError(f"{name!r:.200}", "is no cgroup, no run and no pod", "see `jpo watch` for runs", code=CODE)
+    if own := getattr(found, "cgroup", None):
+        return Cgroup(own, clock, apply=apply)
+    server = prometheus_of(settings)
+    live: Target = MeasuredPod(found, server, settings, clock) if server and found.pod else found
+    return live
 
 
 @dataclass(slots=True)
@@ -112,7 +126,7 @@ def follow(model: PhaseModel, target: Target, way: Way) -> Generator[Followed]:
 
     Raises UsageError: JPO-E736, JPO-E731, the model does not fit; JPO-E737, a limit cannot be written, or is not kept.
     """
-    follower, resizes = Follower(model, target.first, target.name), Resizes(target, way, target.first)
+    follower, resizes = Follower(model, target), Resizes(target, way, target.first)
     last, count = way.clock(), 0
     try:
         while True:
@@ -124,7 +138,7 @@ def follow(model: PhaseModel, target: Target, way: Way) -> Generator[Followed]:
             if new is None:
                 return
             for sample in new:
-                standing, last = follower.see(sample), way.clock()
+                standing, last = follower.see(Sample(*sample)), way.clock()
             if doubt or way.clock() - last > STALE * model.interval_seconds:
                 standing = follower.back(doubt or f"nothing was measured for {way.clock() - last:.0f} s")
             if standing is not None:

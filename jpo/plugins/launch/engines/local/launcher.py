@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from secrets import token_hex
 
@@ -19,6 +20,7 @@ from jpo.inventory.machine import Machine, machine_here
 from jpo.plugins.launch.engines import Surroundings
 from jpo.plugins.launch.engines.local import leases
 from jpo.plugins.launch.engines.local.capacity import CPU, leased_cpus, leased_gpus, refuse_needs, room_of
+from jpo.plugins.launch.engines.local.live import LiveProcesses
 from jpo.plugins.launch.engines.local.processes import MARK, confine, kill_marked, marked, most_cpus, oom_kills, send_if_born
 from jpo.plugins.launch.engines.local.state_file import STATE_FILE, Place, RunEnd, RunState, read_state, supervised, write_state
 from jpo.plugins.launch.engines.local.supervisor import RENEWAL_SECONDS, STARTED, Order, packed
@@ -133,6 +135,14 @@ class LocalLauncher:
             finding = "on this machine a run can only give back CPUs, and no more than it has"
             raise LaunchError(place, finding, "ask for less in config.ini", code="JPO-E753")
         confine([pid for pid in pids if pid != state.supervisor], max(1, int(needs.cpus)))
+
+    def live(self, engine_id: str) -> LiveProcesses:
+        """Its processes. LaunchError JPO-E753: it does not run here."""
+        found = self._found(engine_id)
+        if found is None or self.status(engine_id).state is not JobState.RUNNING or found[0].place != Place.here():
+            raise LaunchError(f"run {engine_id}", "does not run on this machine", "see `jpo watch`", code="JPO-E753")
+        state = found[0]
+        return LiveProcesses(engine_id, lambda: [pid for pid in marked(state.token) if pid != state.supervisor], (inf, inf))
 
     def _start(self, job: LaunchJob, folder: Path, state: RunState, lock: int) -> None:
         """Start the supervisor, hand it lock, leases and order, and wait until it has started the command.
