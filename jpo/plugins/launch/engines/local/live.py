@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 
 from jpo.errors import LaunchError
@@ -13,15 +14,15 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class LiveProcesses:
-    """The processes of a run. `pids`: those that live now; `first`: cores and bytes that it was given; infinite: it does not say.
+    """The processes of a run, which has this machine. `pids`: those that live now.
 
     `cgroup`: the folder of one that holds nothing else; None: it shares its own, or there is none.
     """
 
-    pod, least = None, (0.0, 0.0)
+    pod, first, least = None, (inf, inf), (0.0, 0.0)
 
-    def __init__(self, name: str, pids: Callable[[], Collection[int]], first: tuple[float, float]) -> None:
-        self.name, self.first, self._pids = name, first, pids
+    def __init__(self, name: str, pids: Callable[[], Collection[int]]) -> None:
+        self.name, self._pids = name, pids
         self.cgroup = own_cgroup(pids())
         self._before: tuple[float, float] | None = None
 
