@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from math import inf, isinf
+from math import inf
 from pathlib import Path
 
 from jpo.errors import UsageError
@@ -39,7 +39,7 @@ class Cgroup:
         self._high = at["memory"] / ("memory.high" if self._v2 else "memory.soft_limit_in_bytes")
         try:
             self._texts = self._cpu.read_text(), self._high.read_text()
-            self.first = self.held()
+            self.first = self._found = self.held()
             self._look()
         except (OSError, ValueError, LookupError) as error:
             finding = f"is no cgroup with CPU and memory ({type(error).__name__}: {getattr(error, 'filename', None) or error})"
@@ -70,11 +70,13 @@ class Cgroup:
 
     def give(self, request: tuple[float, float]) -> None:
         period = int(self._texts[0].split()[1] if self._v2 else self._period.read_text())
-        quota = 0 if isinf(request[0]) else max(LEAST_MICROSECONDS, round(request[0] * period))
-        texts = f"{quota} {period}" if self._v2 else str(quota), str(0 if isinf(request[1]) else round(request[1]))
-        for file, text, first, wanted, had in zip((self._cpu, self._high), texts, self._texts, request, self.first, strict=True):
+        quota = max(LEAST_MICROSECONDS, round(request[0] * period)) if request[0] < inf else "max" if self._v2 else -1
+        size = round(request[1]) if request[1] < inf else "max" if self._v2 else -1
+        texts = f"{quota} {period}" if self._v2 else str(quota), str(size)
+        again = (wanted == found for wanted, found in zip(request, self._found, strict=True))
+        for file, text, first, as_found in zip((self._cpu, self._high), texts, self._texts, again, strict=True):
             try:
-                file.write_text(first if wanted >= had else text)
+                file.write_text(first if as_found else text)
             except OSError as error:
                 if error.errno not in (errno.ENOENT, errno.ENODEV):  # it vanished
                     finding = f"{file.name} takes no {text} ({error.strerror})"

@@ -1,10 +1,10 @@
 """`jpo phases follow`: sample by sample the phase of a run, what comes next, and, with --apply, the request that follows it."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import LaunchError, TelemetryError, UsageError
@@ -99,7 +99,7 @@ class Resizes:
         self.since = now
         self.target.give(request)
         found = self.target.held()
-        if any(abs(has - asked) > ALIKE * asked for has, asked in zip(found, request, strict=True) if asked != inf):
+        if not _alike(found, request):
             finding = f"has {in_units(found)} after it was given {in_units(request)}"
             raise LaunchError(self.target.name, finding, "see who else changes it, or follow without --apply", code=CODE)
 
@@ -126,7 +126,10 @@ def follow(model: PhaseModel, target: Target, way: Way) -> Generator[Followed]:
 
     Raises UsageError: JPO-E736, JPO-E731, the model does not fit; JPO-E737, a limit cannot be written, or is not kept.
     """
-    follower, resizes = Follower(model, target), Resizes(target, way, target.first)
+    held = target.held()
+    if way.apply:
+        _find_first(target, held, way)
+    follower, resizes = Follower(model, target), Resizes(target, way, held)
     last, count = way.clock(), 0
     try:
         while True:
@@ -152,3 +155,22 @@ def follow(model: PhaseModel, target: Target, way: Way) -> Generator[Followed]:
         if way.apply and resizes.held != target.first:
             target.give(target.first)
             resizes.settle(way.clock())
+
+
+def _find_first(target: Target, held: tuple[float, float], way: Way) -> None:
+    """Let a target that holds what a follow left that was killed have the first request of that one."""
+    with way.open_store() as store:
+        records = store.audit_records(limit=MOST_RECORDS)
+    mine = (one.data for one in records[::-1] if one.kind == ADJUSTED and one.data.get("run_id") == target.name)
+    last: Mapping[str, Any] | None = next((data for data in mine if data.get("kind") == "resize"), None)
+    if last and _alike(held, _limits(last["kept"])):
+        target.first = _limits(last["first"])
+
+
+def _limits(said: Sequence[float | None]) -> tuple[float, float]:
+    cores, size = (inf if each is None else float(each) for each in said)
+    return cores, size
+
+
+def _alike(held: tuple[float, float], asked: tuple[float, float]) -> bool:
+    return all(has == wanted or abs(has - wanted) <= ALIKE * wanted for has, wanted in zip(held, asked, strict=True))

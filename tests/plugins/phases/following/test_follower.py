@@ -5,6 +5,7 @@ from math import inf
 
 import numpy as np
 import pytest
+from phase_traces import LEVELS
 
 from jpo.errors import UsageError
 from jpo.plugins.phases.features import Scaler
@@ -52,7 +53,8 @@ def test_the_request_follows_the_phases(model: PhaseModel, traces: Traces) -> No
 
 def test_no_hour_has_more_than_thirty_resizes(model: PhaseModel) -> None:
     rng, follower = np.random.default_rng(0), Follower(model, Given())
-    samples = [Sample(10.0 * at, *(rng.choice([0.1, 3.0]), rng.choice([5e7, 2e9]))) for at in range(1200)]
+    levels = [*LEVELS.values()]
+    samples = [Sample(10.0 * at, *levels[rng.integers(5)]) for at in range(1200)]
     requests = followed(follower, samples)
     changed = np.array([samples[at].t for at in range(1, len(requests)) if requests[at] != requests[at - 1]])
     assert len(changed) > 20
