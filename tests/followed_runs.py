@@ -37,7 +37,12 @@ class FileCgroup:
     meanwhile: dict[int, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        texts = {"cgroup.events": "populated 1\nfrozen 0\n", "cpu.max": self.first, "memory.high": "max", "memory.max": "4000000000"}
+        texts = {
+            "cgroup.events": "populated 1\nfrozen 0\n",
+            "cpu.max": self.first,
+            "memory.high": "max",
+            "memory.max": "4000000000",
+        }
         for name, text in {**texts, "memory.stat": "anon 5\ninactive_file 1000\n"}.items():
             (self.folder / name).write_text(f"{text}\n")
         self.now = float(self.trace.times[0])

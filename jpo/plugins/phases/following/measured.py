@@ -1,6 +1,6 @@
 """A pod whose samples Prometheus has: cAdvisor's series of the last minutes, of which each new sample counts once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 
@@ -23,9 +23,9 @@ LOOK_BACK_SECONDS = 600.0
 class MeasuredPod:
     """A pod of an engine (`live`), by the samples of a server."""
 
-    def __init__(self, live: Target, server: Endpoint, settings: LoadedSettings, clock: Callable[[], float]) -> None:
+    def __init__(self, live: Target, server: Endpoint, settings: LoadedSettings) -> None:
         self.name, self.first, self.least, self.held, self.give = live.name, live.first, live.least, live.held, live.give
-        self._live, self._clock, self._last = live, clock, -inf
+        self._live, self._last = live, -inf
         self._server, self._names = replace(server, timeout_seconds=min(server.timeout_seconds, MOST_SECONDS)), names_of(settings)
 
     def samples(self) -> Sequence[Sample] | None:

@@ -59,7 +59,7 @@ def target(name: str, settings: LoadedSettings, environ: Mapping[str, str], cloc
     if own := getattr(found, "cgroup", None):
         return Cgroup(own, clock, apply=apply)
     server = prometheus_of(settings)
-    live: Target = MeasuredPod(found, server, settings, clock) if server and found.pod else found
+    live: Target = MeasuredPod(found, server, settings) if server and found.pod else found
     return live
 
 

@@ -57,9 +57,7 @@ def limits(run: FileCgroup) -> tuple[str, str]:
     return (run.folder / "cpu.max").read_text().strip(), (run.folder / "memory.high").read_text().strip()
 
 
-def test_online_saves_what_the_offline_figure_promises_and_kills_nothing(
-    case: Case, made: Traces, learnt: PhaseModel
-) -> None:
+def test_online_saves_what_the_offline_figure_promises_and_kills_nothing(case: Case, made: Traces, learnt: PhaseModel) -> None:
     promised = standings(allocate(learnt, replace(made, executions=made.executions[6:])))
     runs = [case(at) for at in (6, 7, 8)]
     came_to = [carried_out(run, learnt)[-1] for run in runs]
