@@ -130,7 +130,7 @@ def real_cgroup(name: str) -> Iterator[tuple[Path, list[Path]] | None]:
 @contextmanager
 def working(folders: list[Path], trace: ExecutionTrace, speed: float) -> Iterator[subprocess.Popen[str]]:
     """A process in these cgroups that uses what a trace did, `speed` times as fast."""
-    with subprocess.Popen([sys.executable, "-S", "-c", WORK], stdin=subprocess.PIPE, text=True) as process:  # noqa: S603
+    with subprocess.Popen([sys.executable, "-S", "-c", WORK], stdin=subprocess.PIPE, text=True) as process:
         try:
             for folder in folders:
                 (folder / "cgroup.procs").write_text(str(process.pid))

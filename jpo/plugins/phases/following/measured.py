@@ -36,7 +36,7 @@ class MeasuredPod:
             return None
         with Client(self._server) as client:
             now = client.clock()
-            scope = Scope(client, self._names, Identity("", "", ""), now - LOOK_BACK_SECONDS, now, -inf)
+            scope = Scope(client, self._names, Identity("-", "-", "-"), now - LOOK_BACK_SECONDS, now, -inf)
             pods = (Pod(*self.name.split("/")),)
             run = MeasuredRun(self.name, scope.identity, {}, scope.begin, now, False, frozenset(), MeasuredValues(), pods=pods)
             series = time_series.read(scope, [run], cluster.labellings(scope, pods))

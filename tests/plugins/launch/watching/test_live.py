@@ -36,7 +36,7 @@ def live(name: str):  # type: ignore[no-untyped-def]
 def test_a_run_on_this_machine_is_its_processes(project: Path) -> None:
     assert run(["run", "train.py", "--run-id", "night-1", "--detach"]) == 0
     found = live("night-1")
-    pids = found._pids()  # noqa: SLF001 - to end them
+    pids = found._pids()
     try:
         assert (found.name, found.pod) == ("night-1", None)
         assert found.samples() == ()

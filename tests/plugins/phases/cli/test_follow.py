@@ -20,7 +20,6 @@ from kubernetes_cluster import Cluster, Play, kubeconfig, serving
 from phase_traces import made_traces
 
 from jpo.__main__ import run
-from jpo.files import whole
 from jpo.plugins.phases.fit import fit_model
 from jpo.plugins.phases.model_file import encoded
 
@@ -51,7 +50,8 @@ def going(made: FileCgroup, seconds: float) -> Iterator[None]:
     def work() -> None:
         until, began = time.monotonic() + seconds, time.monotonic()
         while not over.wait(0.01) and time.monotonic() < until:
-            whole.write(made.folder / "cpu.stat", f"usage_usec {int(1e5 * (time.monotonic() - began))}\n".encode())
+            (made.folder / "new").write_text(f"usage_usec {int(1e5 * (time.monotonic() - began))}\n")
+            (made.folder / "new").replace(made.folder / "cpu.stat")
         (made.folder / "cgroup.events").write_text("populated 0\n")
 
     thread = threading.Thread(target=work)

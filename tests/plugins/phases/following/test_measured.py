@@ -62,7 +62,7 @@ def test_each_sample_of_the_pod_counts_once(server: Endpoint, tmp_path: Path) ->
 
 def test_one_that_ended_has_no_samples_whatever_the_server_says(server: Endpoint, tmp_path: Path) -> None:
     measured = pod(server, tmp_path)
-    measured._live.over = True  # type: ignore[attr-defined]  # noqa: SLF001
+    measured._live.over = True  # type: ignore[attr-defined]
     assert measured.samples() is None
 
 

@@ -99,5 +99,5 @@ def test_what_does_not_run_or_has_several_containers_is_refused(follow: Follow, 
         follow(names=("a", "b"))
     assert follow(names=("a", "trainer")).first == (2.0, 2.0**30)
     with pytest.raises(LaunchError, match="is no pod that runs") as caught:
-        LivePod(follow()._session, "ml/other")  # noqa: SLF001 - another pod of the same cluster
+        LivePod(follow()._session, "ml/other")
     assert caught.value.code == "JPO-E765"

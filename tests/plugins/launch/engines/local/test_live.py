@@ -39,7 +39,7 @@ def test_one_without_processes_has_ended() -> None:
 def test_its_request_cannot_be_changed_where_it_shares_a_cgroup(busy: subprocess.Popen[bytes]) -> None:
     live = LiveProcesses("run-1", lambda: [busy.pid])
     assert live.cgroup is None
-    with pytest.raises(LaunchError, match="shares its cgroup.*Delegate=yes"):
+    with pytest.raises(LaunchError, match=r"shares its cgroup.*Delegate=yes"):
         live.give((1.0, 1e9))
     assert live.held() == live.first
 
