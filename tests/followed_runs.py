@@ -15,7 +15,7 @@ import numpy as np
 from jpo.cost import Prices
 from jpo.history import open_store
 from jpo.plugins.phases.following.cgroup import Cgroup
-from jpo.plugins.phases.story.follow import Way
+from jpo.plugins.phases.story.follow import FollowTerms
 from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Traces
 
 PRICES = Prices(usd_per_cpu_hour=0.04, usd_per_gib_hour=0.005)
@@ -73,9 +73,9 @@ class FileCgroup:
         if self.folder.exists():
             self.write()
 
-    def way(self, *, apply: bool = True, store: str = "history.db") -> Way:
+    def way(self, *, apply: bool = True, store: str = "history.db") -> FollowTerms:
         url = f"sqlite:///{self.folder.parent / store}"
-        return Way(apply, lambda: open_store(url), PRICES, self.clock, self.sleep)
+        return FollowTerms(apply, lambda: open_store(url), PRICES, self.clock, self.sleep)
 
 
 WORK = """
@@ -101,8 +101,8 @@ class FastCgroup(Cgroup):
 
     speed = 1.0
 
-    def _look(self) -> tuple[bool, float, float]:
-        alive, seconds, memory = super()._look()
+    def _counters(self) -> tuple[bool, float, float]:
+        alive, seconds, memory = super()._counters()
         return alive, seconds * self.speed, memory
 
 

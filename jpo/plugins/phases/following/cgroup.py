@@ -13,7 +13,7 @@ from math import inf
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.plugins.phases.following.follower import Sample
+from jpo.plugins.phases.following.follower import UsageSample
 
 CODE = "JPO-E737"
 V1 = {"cpu", "cpuacct", "memory"}
@@ -40,9 +40,10 @@ class Cgroup:
         try:
             self._texts = self._cpu.read_text(), self._high.read_text()
             self.first = self._found = self.held()
-            self._look()
+            self._counters()
         except (OSError, ValueError, LookupError) as error:
-            finding = f"is no cgroup with CPU and memory ({type(error).__name__}: {getattr(error, 'filename', None) or error})"
+            why = getattr(error, "filename", None) or error
+            finding = f"lacks files of a cgroup with CPU and memory ({type(error).__name__}: {why})"
             raise UsageError(self.name, finding, "name its folder, e.g. /sys/fs/cgroup/NAME", code=CODE) from error
         closed = [str(file) for file in (self._cpu, self._high) if not os.access(file, os.W_OK)]
         if apply and closed:
@@ -50,16 +51,16 @@ class Cgroup:
             remedy = "run as its owner, or have it delegated (systemd: Delegate=yes); without --apply nothing is written"
             raise UsageError(self.name, finding, remedy, code=CODE)
 
-    def samples(self) -> Sequence[Sample] | None:
+    def samples(self) -> Sequence[UsageSample] | None:
         now = self._clock()
         with suppress(OSError, ValueError, LookupError):
-            alive, seconds, memory_bytes = self._look()
+            alive, seconds, memory_bytes = self._counters()
             before, self._before = self._before, (now, seconds)
             if not alive:
                 return None
             if before is None:
                 return ()
-            return (Sample(now, (seconds - before[1]) / (now - before[0]) if now != before[0] else inf, memory_bytes),)
+            return (UsageSample(now, (seconds - before[1]) / (now - before[0]) if now != before[0] else inf, memory_bytes),)
         return None  # it vanished
 
     def held(self) -> tuple[float, float]:
@@ -82,7 +83,7 @@ class Cgroup:
                     finding = f"{file.name} takes no {text} ({error.strerror})"
                     raise UsageError(self.name, finding, "follow it without --apply", code=CODE) from error
 
-    def _look(self) -> tuple[bool, float, float]:
+    def _counters(self) -> tuple[bool, float, float]:
         """Whether it has processes, CPU seconds so far, and its working set in bytes."""
         said = self._alive.read_text()
         alive = "populated 1" in said if self._v2 else bool(said.strip())

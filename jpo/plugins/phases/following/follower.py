@@ -27,7 +27,7 @@ USED_UP = 0.99
 """Share of a request in use from which it may hide what is needed."""
 
 
-class Sample(NamedTuple):
+class UsageSample(NamedTuple):
     """What a run used: mean cores since the sample before, and memory at `t`, Unix seconds."""
 
     t: float
@@ -46,7 +46,7 @@ class Target(Protocol):
     least: tuple[float, float]
 
     def samples(self) -> Sequence[tuple[float, float, float]] | None:
-        """Those since the last look (`Sample`), oldest first; None: it has ended."""
+        """Those since the last look (`UsageSample`), oldest first; None: it has ended."""
 
     def held(self) -> tuple[float, float]:
         """The request in force."""
@@ -56,7 +56,7 @@ class Target(Protocol):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Standing:
+class FollowedState:
     """Where a run stands after a sample.
 
     Attributes:
@@ -67,14 +67,14 @@ class Standing:
         doubt: why it should hold its first request, as words; empty: it follows the phases.
     """
 
-    sample: Sample
+    sample: UsageSample
     coming: PhaseForecast
     request: Floats
     shares: Floats
     doubt: str = ""
 
 
-class Follower:
+class RequestFollower:
     """The request of one run by its phases.
 
     Raises UsageError: JPO-E736, the model knows nothing of CPU and memory; JPO-E731, it looks at something else besides.
@@ -85,24 +85,24 @@ class Follower:
             finding = f"was fitted without {CPU} and {MEMORY}"
             raise UsageError(target.name, finding, "fit it on traces with both", code="JPO-E736")
         if others := [name for name in model.scaler.names if name not in (CPU, MEMORY)]:
-            finding = f"looks at {', '.join(others)}, and a run that goes on is measured by {CPU} and {MEMORY}"
+            finding = f"looks at {', '.join(others)}; of a run only {CPU} and {MEMORY} are measured while it lasts"
             raise UsageError(target.name, finding, f"fit it with --feature {CPU} --feature {MEMORY}", code="JPO-E731")
         self._model, self._least = model, np.array(target.least)
         self._first = self._held = np.array(target.first)
         self._columns = [(CPU, MEMORY).index(name) for name in model.scaler.names]
         self._watch = Watch(model)
         self._requests = Requests(model, model.caution, RESIZES_PER_HOUR - RESOURCES)  # each has a way back
-        self._last: Sample | None = None
+        self._last: UsageSample | None = None
         self._seen, self._sum, self._peak = 0, np.zeros(2), np.zeros(2)
-        self.standing: Standing | None = None
+        self.standing: FollowedState | None = None
 
-    def see(self, sample: Sample) -> Standing | None:
+    def see(self, sample: UsageSample) -> FollowedState | None:
         """Take note of a sample; None before the first one that is a measurement."""
         if self._last is not None and not sample.t > self._last.t:
             return self.back(f"time goes back by {self._last.t - sample.t:.3g} s")
         used = np.array(sample[1:])
         if not (np.isfinite(used).all() and (used >= 0).all()):
-            return self.back(f"{used[0]:g} cores and {used[1]:g} bytes are no measurement")
+            return self.back(f"{used[0]:g} cores and {used[1]:g} bytes cannot be measured")
         since = sample.t - self._last.t if self._last else 0.0
         begins, self._last = self._last is None, sample
         self._watch.see(sample.t, used, self._densities(used))
@@ -110,7 +110,7 @@ class Follower:
         coming = expected(self._model, *self._watch.here, self._watch.likely())
         self._seen, self._sum, self._peak = self._seen + 1, self._sum + self._held, np.maximum(self._peak, used)
         shares = self._sum / self._seen / np.maximum(self._peak, 1e-9)
-        self.standing = Standing(sample, coming, self._held, shares)
+        self.standing = FollowedState(sample, coming, self._held, shares)
         if self._watch.strange:
             return self.back("it is unlike what the model knows")
         wanted, lower = self._held, self._held < self._first
@@ -133,7 +133,7 @@ class Follower:
             might[:, 0] = np.linspace(used[0], max(used[0], self._model.most.ever[0]), GRID)
         return np.asarray(self._model.densities(might[:, self._columns]).max(0))
 
-    def back(self, doubt: str) -> Standing | None:
+    def back(self, doubt: str) -> FollowedState | None:
         """The first request, because of a doubt."""
         if (self._held < self._first).any():
             self._held = self._first

@@ -6,7 +6,7 @@ from math import inf
 
 from jpo.errors import UsageError
 from jpo.http.endpoint import Endpoint
-from jpo.plugins.phases.following.follower import Sample, Target
+from jpo.plugins.phases.following.follower import Target, UsageSample
 from jpo.plugins.phases.recorded import traces_of
 from jpo.project.load import LoadedSettings
 from jpo.project.running import MOST_SECONDS
@@ -28,7 +28,7 @@ class MeasuredPod:
         self._live, self._last = live, -inf
         self._server, self._names = replace(server, timeout_seconds=min(server.timeout_seconds, MOST_SECONDS)), names_of(settings)
 
-    def samples(self) -> Sequence[Sample] | None:
+    def samples(self) -> Sequence[UsageSample] | None:
         """TelemetryError: the server's."""
         from jpo.telemetry.prometheus.client import Client  # loads requests
 
@@ -44,7 +44,7 @@ class MeasuredPod:
             (execution,) = traces_of([(self.name, series)], self.name).executions
         except UsageError:  # nothing of both was measured yet
             return ()
-        new = [Sample(float(t), *map(float, used[:2])) for t, used in zip(execution.times, execution.values, strict=True)]
+        new = [UsageSample(float(t), *map(float, used[:2])) for t, used in zip(execution.times, execution.values, strict=True)]
         new = [sample for sample in new if sample.t > self._last]
         self._last = new[-1].t if new else self._last
         return new

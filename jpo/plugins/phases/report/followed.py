@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from math import inf
 
-from jpo.plugins.phases.following.follower import Standing
+from jpo.plugins.phases.following.follower import FollowedState
 from jpo.wording import numbers
 
 
@@ -12,7 +12,7 @@ class Followed:
     """A run after a sample; `request`, `first`: cores and bytes. `resized`: they are others than before, `resizes`: as often."""
 
     run: str
-    standing: Standing
+    standing: FollowedState
     request: tuple[float, float]
     first: tuple[float, float]
     resized: bool
@@ -41,7 +41,7 @@ def as_line(now: Followed) -> str:
 def last_line(now: Followed) -> str:
     """What came of it, as `jpo phases evaluate` has it."""
     held = " and ".join(f"{share:.2f} of {what}" for share, what in zip(now.standing.shares, ("CPU", "memory"), strict=True))
-    verb = "held" if now.applied else "would have held"
+    verb = "had" if now.applied else "would have had"
     return f"{now.run} has ended: it {verb} {held}, in shares of its own peak; {numbers.counted(now.resizes, 'resize')}"
 
 

@@ -13,7 +13,7 @@ from jpo.history.canonical import Json
 from jpo.history.events import ADJUSTED
 from jpo.plugin import offered
 from jpo.plugins.phases.following.cgroup import CODE, Cgroup
-from jpo.plugins.phases.following.follower import Follower, Sample, Standing, Target
+from jpo.plugins.phases.following.follower import FollowedState, RequestFollower, Target, UsageSample
 from jpo.plugins.phases.following.measured import MeasuredPod
 from jpo.plugins.phases.model import HORIZON_SECONDS, PhaseModel
 from jpo.plugins.phases.report.followed import Followed, finite, in_units
@@ -31,7 +31,7 @@ MOST_RECORDS = 1000
 """Newest of the audit log, in which a follow that was killed left the first request."""
 
 
-class Way(NamedTuple):
+class FollowTerms(NamedTuple):
     """How a run is followed: whether requests are carried out, on which log, at which prices, by which clock."""
 
     apply: bool
@@ -41,8 +41,8 @@ class Way(NamedTuple):
     sleep: Callable[[float], None]
 
 
-def way(settings: LoadedSettings, clock: Callable[[], float], sleep: Callable[[float], None], *, apply: bool) -> Way:
-    return Way(apply, lambda: open_history(settings), prices_of(settings), clock, sleep)
+def way(settings: LoadedSettings, clock: Callable[[], float], sleep: Callable[[float], None], *, apply: bool) -> FollowTerms:
+    return FollowTerms(apply, lambda: open_history(settings), prices_of(settings), clock, sleep)
 
 
 def target(name: str, settings: LoadedSettings, environ: Mapping[str, str], clock: Callable[[], float], *, apply: bool) -> Target:
@@ -52,10 +52,10 @@ def target(name: str, settings: LoadedSettings, environ: Mapping[str, str], cloc
     """
     if Path(name).is_dir():
         return Cgroup(Path(name), clock, apply=apply)
-    find = offered("runs that go on")
+    find = offered("live runs")
     found = find and find(name, settings, environ)
     if found is None:
-        raise UsageError(f"{name!r:.200}", "is no cgroup, no run and no pod", "see `jpo watch` for runs", code=CODE)
+        raise UsageError(f"{name!r:.200}", "names neither a cgroup nor a run nor a pod", "see `jpo watch` for runs", code=CODE)
     if own := getattr(found, "cgroup", None):
         return Cgroup(own, clock, apply=apply)
     server = prometheus_of(settings)
@@ -68,13 +68,13 @@ class Resizes:
     """Requests of one run as they are carried out, each on the audit log with what it should save and what it saved."""
 
     target: Target
-    way: Way
+    way: FollowTerms
     held: tuple[float, float]
     since: float = 0.0
     open: Mapping[str, Json] = field(default_factory=dict)
     """The last one, of which nobody knows yet what it saved; empty: none."""
 
-    def carry_out(self, standing: Standing, request: tuple[float, float]) -> None:
+    def carry_out(self, standing: FollowedState, request: tuple[float, float]) -> None:
         """On record first, then in force; what is then in force must be it. Without --apply it is only noted here."""
         now, coming, before = standing.sample.t, standing.coming, self.held
         self.settle(now)
@@ -121,7 +121,7 @@ class Resizes:
         return {"seconds": None, "usd": usd}
 
 
-def follow(model: PhaseModel, target: Target, way: Way) -> Generator[Followed]:
+def follow(model: PhaseModel, target: Target, way: FollowTerms) -> Generator[Followed]:
     """The run, sample by sample, until it ends; the first request is back when this ends, however it does.
 
     Raises UsageError: JPO-E736, JPO-E731, the model does not fit; JPO-E737, a limit cannot be written, or is not kept.
@@ -129,7 +129,7 @@ def follow(model: PhaseModel, target: Target, way: Way) -> Generator[Followed]:
     held = target.held()
     if way.apply:
         _find_first(target, held, way)
-    follower, resizes = Follower(model, target), Resizes(target, way, held)
+    follower, resizes = RequestFollower(model, target), Resizes(target, way, held)
     last, count = way.clock(), 0
     try:
         while True:
@@ -141,7 +141,7 @@ def follow(model: PhaseModel, target: Target, way: Way) -> Generator[Followed]:
             if new is None:
                 return
             for sample in new:
-                standing, last = follower.see(Sample(*sample)), way.clock()
+                standing, last = follower.see(UsageSample(*sample)), way.clock()
             if doubt or way.clock() - last > STALE * model.interval_seconds:
                 standing = follower.back(doubt or f"nothing was measured for {way.clock() - last:.0f} s")
             if standing is not None:
@@ -157,7 +157,7 @@ def follow(model: PhaseModel, target: Target, way: Way) -> Generator[Followed]:
             resizes.settle(way.clock())
 
 
-def _find_first(target: Target, held: tuple[float, float], way: Way) -> None:
+def _find_first(target: Target, held: tuple[float, float], way: FollowTerms) -> None:
     """Let a target that holds what a follow left that was killed have the first request of that one."""
     with way.open_store() as store:
         records = store.audit_records(limit=MOST_RECORDS)

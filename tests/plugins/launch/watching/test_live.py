@@ -28,7 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def live(name: str):  # type: ignore[no-untyped-def]
-    find = offered("runs that go on")
+    find = offered("live runs")
     assert find is not None
     return find(name, load_settings(None, None, {}), os.environ)
 

@@ -69,7 +69,7 @@ def test_a_cgroup_is_followed_to_its_end(cgroup: FileCgroup, model: Path, capsys
     out = capsys.readouterr().out
     assert "phase 0 since 0s" in out
     assert "resized to" in out
-    assert "train has ended: it held" in out.splitlines()[-1]
+    assert "train has ended: it had" in out.splitlines()[-1]
     assert (cgroup.folder / "cpu.max").read_text() == "350000 100000\n"
 
 
@@ -114,8 +114,8 @@ def killed_with(made: FileCgroup, model: Path, number: signal.Signals) -> tuple[
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nobody"], "is no cgroup, no run and no pod; see `jpo watch` for runs [JPO-E737]"),
-        (["."], "is no cgroup with CPU and memory"),
+        (["nobody"], "names neither a cgroup nor a run nor a pod; see `jpo watch` for runs [JPO-E737]"),
+        (["."], "lacks files of a cgroup with CPU and memory"),
         (["train"], "--model: is not given"),
     ],
 )

@@ -6,13 +6,13 @@ from math import inf
 
 import numpy as np
 
-from jpo.plugins.phases.following.follower import Sample, Standing
+from jpo.plugins.phases.following.follower import FollowedState, UsageSample
 from jpo.plugins.phases.forecast import PhaseForecast
 from jpo.plugins.phases.report.followed import Followed, as_json, as_line, last_line
 from jpo.report.forms import json as lines
 
 COMING = PhaseForecast(2, 240.0, 3, 120.0, 60.0, 1.7, 0.6)
-STANDING = Standing(Sample(1e9, 1.6, 2.0**29), COMING, np.array([1.75, 2.0**30]), np.array([0.71, 0.62]))
+STANDING = FollowedState(UsageSample(1e9, 1.6, 2.0**29), COMING, np.array([1.75, 2.0**30]), np.array([0.71, 0.62]))
 NOW = Followed("night-1", STANDING, (1.75, 2.0**30), (4.0, 2.0**32), True, 7, True)
 
 
@@ -27,7 +27,7 @@ def test_a_line_says_where_it_is_what_comes_and_what_is_done() -> None:
 
 
 def test_the_last_line_says_what_it_held() -> None:
-    assert last_line(NOW) == "night-1 has ended: it held 0.71 of CPU and 0.62 of memory, in shares of its own peak; 7 resizes"
+    assert last_line(NOW) == "night-1 has ended: it had 0.71 of CPU and 0.62 of memory, in shares of its own peak; 7 resizes"
 
 
 def test_a_line_of_json_has_no_infinite_number() -> None:

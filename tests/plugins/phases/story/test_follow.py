@@ -3,22 +3,26 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
-from followed_runs import FileCgroup
+from followed_runs import PRICES, FileCgroup
+from kubernetes_cluster import Cluster, Play, kubeconfig, serving
 from phase_traces import made_traces
 
 from jpo.errors import LaunchError, UsageError
 from jpo.history import AuditRecord, open_store
+from jpo.plugins.launch.engines.kubernetes.live import LivePod
+from jpo.plugins.launch.engines.kubernetes.session import Connected, Session
 from jpo.plugins.phases.fit import fit_model
 from jpo.plugins.phases.following.cgroup import Cgroup
 from jpo.plugins.phases.model import PhaseModel
 from jpo.plugins.phases.report.followed import Followed
 from jpo.plugins.phases.requests.allocate import allocate
 from jpo.plugins.phases.requests.evaluate import standings
-from jpo.plugins.phases.story.follow import follow
+from jpo.plugins.phases.story.follow import FollowTerms, follow
 from jpo.plugins.phases.traces import Traces
 
 Case = Callable[..., FileCgroup]
@@ -169,3 +173,42 @@ def test_a_model_of_other_columns_is_refused_before_anything_is_done(case: Case,
     with pytest.raises(UsageError, match="fitted without"):
         carried_out(run, replace(learnt, needs=None))
     assert limits(run) == ("350000 100000", "max")
+
+
+def test_a_pod_saves_as_much_by_the_api_and_keeps_its_limits(made: Traces, learnt: PhaseModel, tmp_path: Path) -> None:
+    trace, at = made.executions[6], iter(range(len(made.executions[6].times) + 1))
+    cluster = Cluster(lambda: float(trace.times[0]), lambda _command: Play())
+    resources = {"requests": {"cpu": "3500m", "memory": "3Gi"}, "limits": {"cpu": "4", "memory": "4Gi"}}
+    pod = {
+        "metadata": {"name": "train-0", "namespace": "ml", "uid": "u1"},
+        "spec": {"containers": [{"name": "job", "resources": resources}]},
+        "status": {"phase": "Running"},
+    }
+    cluster.objects["pods", "ml", "train-0"] = pod
+
+    def sleep(_seconds: float) -> None:
+        n = next(at)
+        if n == len(trace.times):
+            pod["status"]["phase"] = "Succeeded"
+            return
+        (cores, size), when = trace.values[n], datetime.fromtimestamp(trace.times[n], UTC).isoformat()
+        usage = {"cpu": f"{cores * 1e9:.0f}n", "memory": f"{size / 1024:.0f}Ki"}
+        cluster.read_only["/apis/metrics.k8s.io/v1beta1/namespaces/ml/pods/train-0"] = {
+            "timestamp": when,
+            "containers": [{"name": "job", "usage": usage}],
+        }
+
+    sleep(0)
+    way = FollowTerms(True, lambda: open_store(f"sqlite:///{tmp_path}/history.db"), PRICES, lambda: 0.0, sleep)
+    with serving(cluster) as url:
+        config = str(kubeconfig(tmp_path / "kubeconfig", url))
+        live = LivePod(Session(lambda: Connected(None, config), lambda _: None), "ml/train-0")
+        last = [*follow(learnt, live, way)][-1]
+    (promised,) = allocate(learnt, replace(made, executions=(trace,)))
+    offline = (promised.requests / trace.values.max(0)).mean(0)
+    assert (last.standing.shares <= offline + 0.05).all()
+    assert last.resizes > 5
+    assert pod["spec"]["containers"][0]["resources"] == {  # type: ignore[index]
+        "requests": {"cpu": "3500m", "memory": "3Gi"},
+        "limits": {"cpu": "4", "memory": "4Gi"},
+    }

@@ -33,7 +33,7 @@ class LivePod:
         names = [text(each, "name") for each in items(found, "spec", "containers")]
         self._container = CONTAINER if CONTAINER in names or not names else names[0]
         if text(found, "status", "phase") != "Running" or (len(names) > 1 and self._container != CONTAINER):
-            finding = f"has {len(names)} containers" if found and len(names) > 1 else "is no pod that runs"
+            finding = f"has {len(names)} containers" if found and len(names) > 1 else "names no running pod"
             raise LaunchError(name, finding, f"name one that runs, with one container or one named {CONTAINER}", code="JPO-E765")
         self._uid, resources = text(found, "metadata", "uid"), self._resources(found)
         asked, limits = table(resources, "requests"), table(resources, "limits")

@@ -142,7 +142,7 @@ class LocalLauncher:
         if found is None or self.status(engine_id).state is not JobState.RUNNING or found[0].place != Place.here():
             raise LaunchError(f"run {engine_id}", "does not run on this machine", "see `jpo watch`", code="JPO-E753")
         state = found[0]
-        return LiveProcesses(engine_id.rpartition("/")[0], partial(marked, state.token))
+        return LiveProcesses(engine_id.rpartition("/")[0], partial(marked, state.token), time.time)
 
     def _start(self, job: LaunchJob, folder: Path, state: RunState, lock: int) -> None:
         """Start the supervisor, hand it lock, leases and order, and wait until it has started the command.

@@ -1,7 +1,6 @@
 """A run on this machine as it goes on, for `jpo phases follow`: what its processes use, and the cgroup that is theirs alone."""
 
 import os
-import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from math import inf
@@ -21,13 +20,13 @@ class LiveProcesses:
 
     pod, first, least = None, (inf, inf), (0.0, 0.0)
 
-    def __init__(self, name: str, pids: Callable[[], Collection[int]]) -> None:
-        self.name, self._pids = name, pids
+    def __init__(self, name: str, pids: Callable[[], Collection[int]], clock: Callable[[], float]) -> None:
+        self.name, self._pids, self._clock = name, pids, clock
         self.cgroup = own_cgroup(pids())
         self._before: tuple[float, float] | None = None
 
     def samples(self) -> Sequence[tuple[float, float, float]] | None:
-        pids, now = self._pids(), time.time()
+        pids, now = self._pids(), self._clock()
         if not pids:
             return None
         before, self._before = self._before, (now, cpu_seconds(pids))

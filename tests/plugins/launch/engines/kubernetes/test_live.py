@@ -98,6 +98,6 @@ def test_what_does_not_run_or_has_several_containers_is_refused(follow: Follow, 
     with pytest.raises(LaunchError, match="has 2 containers"):
         follow(names=("a", "b"))
     assert follow(names=("a", "trainer")).first == (2.0, 2.0**30)
-    with pytest.raises(LaunchError, match="is no pod that runs") as caught:
+    with pytest.raises(LaunchError, match="names no running pod") as caught:
         LivePod(follow()._session, "ml/other")
     assert caught.value.code == "JPO-E765"

@@ -20,7 +20,7 @@ def busy():  # type: ignore[no-untyped-def]
 
 
 def test_samples_are_what_the_processes_use(busy: subprocess.Popen[bytes]) -> None:
-    live = LiveProcesses("run-1", lambda: [busy.pid])
+    live = LiveProcesses("run-1", lambda: [busy.pid], time.time)
     assert live.samples() == ()
     until = time.monotonic() + 60
     cores = size = 0.0
@@ -33,11 +33,11 @@ def test_samples_are_what_the_processes_use(busy: subprocess.Popen[bytes]) -> No
 
 
 def test_one_without_processes_has_ended() -> None:
-    assert LiveProcesses("run-1", list).samples() is None
+    assert LiveProcesses("run-1", list, time.time).samples() is None
 
 
 def test_its_request_cannot_be_changed_where_it_shares_a_cgroup(busy: subprocess.Popen[bytes]) -> None:
-    live = LiveProcesses("run-1", lambda: [busy.pid])
+    live = LiveProcesses("run-1", lambda: [busy.pid], time.time)
     assert live.cgroup is None
     with pytest.raises(LaunchError, match=r"shares its cgroup.*Delegate=yes"):
         live.give((1.0, 1e9))
