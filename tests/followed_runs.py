@@ -23,7 +23,7 @@ PRICES = Prices(usd_per_cpu_hour=0.04, usd_per_gib_hour=0.005)
 
 @dataclass
 class FileCgroup:
-    """A cgroup v2 of files: what a trace needs, slowed down by its cpu.max, killed above its memory.max; time is virtual.
+    """A cgroup v2 of files: what a trace needs, slowed down by its cpu.max (`first`), killed above its memory.max (`most`); time is virtual.
 
     `meanwhile`: what happens at which sample besides.
     """
@@ -31,6 +31,7 @@ class FileCgroup:
     folder: Path
     trace: ExecutionTrace
     first: str = "350000 100000"
+    most: str = "4000000000"
     at: int = 0
     seconds: float = 0.0
     killed: int = 0
@@ -41,7 +42,7 @@ class FileCgroup:
             "cgroup.events": "populated 1\nfrozen 0\n",
             "cpu.max": self.first,
             "memory.high": "max",
-            "memory.max": "4000000000",
+            "memory.max": self.most,
         }
         for name, text in {**texts, "memory.stat": "anon 5\ninactive_file 1000\n"}.items():
             (self.folder / name).write_text(f"{text}\n")
@@ -73,7 +74,7 @@ class FileCgroup:
         if self.folder.exists():
             self.write()
 
-    def way(self, *, apply: bool = True, store: str = "history.db") -> FollowTerms:
+    def terms(self, *, apply: bool = True, store: str = "history.db") -> FollowTerms:
         url = f"sqlite:///{self.folder.parent / store}"
         return FollowTerms(apply, lambda: open_store(url), PRICES, self.clock, self.sleep)
 

@@ -38,11 +38,12 @@ def follow(run: str, model: Path | None, form: str, *, apply: bool) -> None:
     named = model or ((name := phases_table(settings).model) and settings.root / name)
     if not named:
         raise UsageError("--model", "is not given, nor [phases] model of jpo.toml", "name one: jpo phases fit", code="JPO-E734")
-    target = command.target(run, settings, os.environ, time.time, apply=apply)
+    terms = command.terms(settings, time.time, time.sleep, apply=apply)
+    target = command.target(run, settings, os.environ, terms)
     before, step = None, None
-    with closing(command.follow(read_model(named), target, command.way(settings, time.time, time.sleep, apply=apply))) as steps:
+    with closing(command.follow(read_model(named), target, terms)) as steps:
         for step in steps:
-            news = step.standing.coming.phase, step.standing.doubt
+            news = step.state.coming.phase, step.state.doubt
             if form == "json":
                 put(json.line(as_json(step)))
             elif step.resized or news != before:

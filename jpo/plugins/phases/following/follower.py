@@ -35,7 +35,7 @@ class UsageSample(NamedTuple):
     memory_bytes: float
 
 
-class Target(Protocol):
+class FollowTarget(Protocol):
     """A run whose samples are taken and whose request may be changed; cores and bytes, infinite where nothing limits them.
 
     `first`: the request that it had when it was found; `least`: below which it cannot go.
@@ -80,7 +80,7 @@ class RequestFollower:
     Raises UsageError: JPO-E736, the model knows nothing of CPU and memory; JPO-E731, it looks at something else besides.
     """
 
-    def __init__(self, model: PhaseModel, target: Target) -> None:
+    def __init__(self, model: PhaseModel, target: FollowTarget) -> None:
         if model.needs is None:
             finding = f"was fitted without {CPU} and {MEMORY}"
             raise UsageError(target.name, finding, "fit it on traces with both", code="JPO-E736")
@@ -94,7 +94,7 @@ class RequestFollower:
         self._requests = Requests(model, model.caution, RESIZES_PER_HOUR - RESOURCES)  # each has a way back
         self._last: UsageSample | None = None
         self._seen, self._sum, self._peak = 0, np.zeros(2), np.zeros(2)
-        self.standing: FollowedState | None = None
+        self.state: FollowedState | None = None
 
     def see(self, sample: UsageSample) -> FollowedState | None:
         """Take note of a sample; None before the first one that is a measurement."""
@@ -110,7 +110,7 @@ class RequestFollower:
         coming = expected(self._model, *self._watch.here, self._watch.likely())
         self._seen, self._sum, self._peak = self._seen + 1, self._sum + self._held, np.maximum(self._peak, used)
         shares = self._sum / self._seen / np.maximum(self._peak, 1e-9)
-        self.standing = FollowedState(sample, coming, self._held, shares)
+        self.state = FollowedState(sample, coming, self._held, shares)
         if self._watch.strange:
             return self.back("it is unlike what the model knows")
         wanted, lower = self._held, self._held < self._first
@@ -122,8 +122,8 @@ class RequestFollower:
             wanted = np.where(lower & (used >= USED_UP * self._held), self._first, self._held)
             self._requests.back(wanted)
         self._held = np.minimum(np.maximum(wanted, self._least), self._first)
-        self.standing = replace(self.standing, request=self._held)
-        return self.standing
+        self.state = replace(self.state, request=self._held)
+        return self.state
 
     def _densities(self, used: Floats) -> Floats:
         """Log densities in each phase; of CPU that is used up, at what fits the phase best of all that it may hide."""
@@ -138,6 +138,6 @@ class RequestFollower:
         if (self._held < self._first).any():
             self._held = self._first
             self._requests.back(self._first)
-        if self.standing is not None:
-            self.standing = replace(self.standing, request=self._held, doubt=doubt)
-        return self.standing
+        if self.state is not None:
+            self.state = replace(self.state, request=self._held, doubt=doubt)
+        return self.state

@@ -6,7 +6,7 @@ from math import inf
 
 from jpo.errors import UsageError
 from jpo.http.endpoint import Endpoint
-from jpo.plugins.phases.following.follower import Target, UsageSample
+from jpo.plugins.phases.following.follower import FollowTarget, UsageSample
 from jpo.plugins.phases.recorded import traces_of
 from jpo.project.load import LoadedSettings
 from jpo.project.running import MOST_SECONDS
@@ -23,7 +23,7 @@ LOOK_BACK_SECONDS = 600.0
 class MeasuredPod:
     """A pod of an engine (`live`), by the samples of a server."""
 
-    def __init__(self, live: Target, server: Endpoint, settings: LoadedSettings) -> None:
+    def __init__(self, live: FollowTarget, server: Endpoint, settings: LoadedSettings) -> None:
         self.name, self.first, self.least, self.held, self.give = live.name, live.first, live.least, live.held, live.give
         self._live, self._last = live, -inf
         self._server, self._names = replace(server, timeout_seconds=min(server.timeout_seconds, MOST_SECONDS)), names_of(settings)

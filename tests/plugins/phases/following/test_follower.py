@@ -37,7 +37,7 @@ def samples_of(traces: Traces, at: int = 0) -> list[UsageSample]:
 
 def followed(follower: RequestFollower, samples: list[UsageSample]) -> list[tuple[float, ...]]:
     """The requests after each sample."""
-    return [tuple(standing.request.tolist()) for each in samples if (standing := follower.see(each))]
+    return [tuple(state.request.tolist()) for each in samples if (state := follower.see(each))]
 
 
 def test_the_request_follows_the_phases(model: PhaseModel, traces: Traces) -> None:
@@ -65,9 +65,9 @@ def test_a_request_is_never_below_what_is_in_use_nor_above_the_first(model: Phas
     follower = RequestFollower(model, Given((3.0, 2.5e9)))
     before: tuple[float, ...] = (3.0, 2.5e9)
     for sample in samples_of(traces):
-        standing = follower.see(sample)
-        assert standing
-        request = tuple(standing.request.tolist())
+        state = follower.see(sample)
+        assert state
+        request = tuple(state.request.tolist())
         assert request <= (3.0, 2.5e9)
         for now, had, used, most in zip(request, before, sample[1:], (3.0, 2.5e9), strict=True):
             assert now == had or now >= min(most, used * (1 + HEADROOM) * 0.999)
@@ -83,23 +83,23 @@ def test_a_run_keeps_what_it_may_not_give(model: PhaseModel, traces: Traces) -> 
 def test_a_request_that_is_used_up_goes_back_to_the_first_or_grows(model: PhaseModel) -> None:
     follower = RequestFollower(model, Given())
     for at in range(5):
-        standing = follower.see(UsageSample(10.0 * at, 0.1, 5e7))
-    assert standing
-    low = standing.request
+        state = follower.see(UsageSample(10.0 * at, 0.1, 5e7))
+    assert state
+    low = state.request
     assert (low < (0.6, 5e8)).all()
-    standing = follower.see(UsageSample(50.0, float(low[0]), 5e7))
-    assert standing
-    assert standing.request[0] == 4.0
-    assert standing.request[1] == low[1]
+    state = follower.see(UsageSample(50.0, float(low[0]), 5e7))
+    assert state
+    assert state.request[0] == 4.0
+    assert state.request[1] == low[1]
 
 
 def test_a_run_unlike_any_has_its_first_request(model: PhaseModel) -> None:
     follower = RequestFollower(model, Given((64.0, 1e12)))
     for at in range(20):
-        standing = follower.see(UsageSample(10.0 * at, 40.0, 5e11))
-    assert standing
-    assert standing.request.tolist() == [64.0, 1e12]
-    assert "unlike" in standing.doubt
+        state = follower.see(UsageSample(10.0 * at, 40.0, 5e11))
+    assert state
+    assert state.request.tolist() == [64.0, 1e12]
+    assert "unlike" in state.doubt
 
 
 @pytest.mark.parametrize(
@@ -115,13 +115,13 @@ def test_what_cannot_be_is_a_doubt(model: PhaseModel, sample: UsageSample, said:
     follower = RequestFollower(model, Given())
     for at in range(4):
         follower.see(UsageSample(10.0 * at, 0.1, 5e7))
-    standing = follower.see(sample)
-    assert standing
-    assert said in standing.doubt
-    assert standing.request.tolist() == [4.0, 4e9]
-    standing = follower.see(UsageSample(100.0, 0.1, 5e7))
-    assert standing
-    assert not standing.doubt
+    state = follower.see(sample)
+    assert state
+    assert said in state.doubt
+    assert state.request.tolist() == [4.0, 4e9]
+    state = follower.see(UsageSample(100.0, 0.1, 5e7))
+    assert state
+    assert not state.doubt
 
 
 def test_before_the_first_sample_nothing_is_known(model: PhaseModel) -> None:

@@ -12,16 +12,16 @@ from jpo.plugins.phases.report.followed import Followed, as_json, as_line, last_
 from jpo.report.forms import json as lines
 
 COMING = PhaseForecast(2, 240.0, 3, 120.0, 60.0, 1.7, 0.6)
-STANDING = FollowedState(UsageSample(1e9, 1.6, 2.0**29), COMING, np.array([1.75, 2.0**30]), np.array([0.71, 0.62]))
-NOW = Followed("night-1", STANDING, (1.75, 2.0**30), (4.0, 2.0**32), True, 7, True)
+STATE = FollowedState(UsageSample(1e9, 1.6, 2.0**29), COMING, np.array([1.75, 2.0**30]), np.array([0.71, 0.62]))
+NOW = Followed("night-1", STATE, (1.75, 2.0**30), (4.0, 2.0**32), True, 7, True)
 
 
 def test_a_line_says_where_it_is_what_comes_and_what_is_done() -> None:
     assert as_line(NOW) == ("phase 2 since 4m 00s, then 3 in 2m 00s; uses 1.6 cores, 0.5 GiB; resized to 1.75 cores, 1 GiB")
     assert "would resize to" in as_line(replace(NOW, applied=False))
-    doubt = replace(NOW, resized=False, standing=replace(STANDING, doubt="time goes back"))
+    doubt = replace(NOW, resized=False, state=replace(STATE, doubt="time goes back"))
     assert as_line(doubt).endswith("; request 1.75 cores, 1 GiB (the first one: time goes back)")
-    last = replace(NOW, request=(inf, inf), standing=replace(STANDING, coming=replace(COMING, next_phase=None)))
+    last = replace(NOW, request=(inf, inf), state=replace(STATE, coming=replace(COMING, next_phase=None)))
     assert "then" not in as_line(last)
     assert as_line(last).endswith("all cores, all memory")
 

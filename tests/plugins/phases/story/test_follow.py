@@ -49,7 +49,7 @@ def case(made: Traces, tmp_path: Path) -> Case:
 
 
 def carried_out(run: FileCgroup, model: PhaseModel, *, apply: bool = True) -> list[Followed]:
-    return [*follow(model, Cgroup(run.folder, run.clock, apply=apply), run.way(apply=apply))]
+    return [*follow(model, Cgroup(run.folder, run.clock, apply=apply), run.terms(apply=apply))]
 
 
 def audited(run: FileCgroup) -> tuple[AuditRecord, ...]:
@@ -65,7 +65,7 @@ def test_online_saves_what_the_offline_figure_promises_and_kills_nothing(case: C
     promised = standings(allocate(learnt, replace(made, executions=made.executions[6:])))
     runs = [case(at) for at in (6, 7, 8)]
     came_to = [carried_out(run, learnt)[-1] for run in runs]
-    cpu, memory = np.mean([last.standing.shares for last in came_to], axis=0)
+    cpu, memory = np.mean([last.state.shares for last in came_to], axis=0)
     assert cpu <= promised.cpu.mean + 0.05
     assert memory <= promised.memory.mean + 0.05
     assert [run.killed for run in runs] == [0, 0, 0]
@@ -110,14 +110,14 @@ def test_the_first_request_is_back_after_an_interrupt(case: Case, learnt: PhaseM
 
 def test_whoever_was_killed_leaves_a_request_whose_first_is_found_again(case: Case, learnt: PhaseModel) -> None:
     run = case()
-    steps = follow(learnt, Cgroup(run.folder, run.clock, apply=True), run.way())
+    steps = follow(learnt, Cgroup(run.folder, run.clock, apply=True), run.terms())
     for step in steps:
         if step.resizes > 3:
             break
     left = limits(run)
     assert left != ("350000 100000", "max")
     steps.gi_frame.f_locals  # noqa: B018 - it is still open: as if killed, nothing has cleaned up
-    again = follow(learnt, Cgroup(run.folder, run.clock, apply=True), run.way())
+    again = follow(learnt, Cgroup(run.folder, run.clock, apply=True), run.terms())
     first = next(again).first
     assert first == (3.5, 4e9)
     again.close()
@@ -135,11 +135,11 @@ def test_nothing_measured_for_long_is_a_doubt(case: Case, learnt: PhaseModel) ->
     cgroup = Cgroup(run.folder, run.clock, apply=True)
     usual = cgroup.samples
     cgroup.samples = lambda: usual() if run.at < 50 or run.at > 60 else ()  # type: ignore[method-assign]
-    steps = [*follow(learnt, cgroup, run.way())]
-    doubts = [step for step in steps if "nothing was measured" in step.standing.doubt]
+    steps = [*follow(learnt, cgroup, run.terms())]
+    doubts = [step for step in steps if "nothing was measured" in step.state.doubt]
     assert doubts
     assert {step.request for step in doubts} == {(3.5, 4e9)}
-    assert not steps[-1].standing.doubt
+    assert not steps[-1].state.doubt
 
 
 def test_a_server_without_an_answer_is_a_doubt_and_no_end(case: Case, learnt: PhaseModel) -> None:
@@ -153,8 +153,8 @@ def test_a_server_without_an_answer_is_a_doubt_and_no_end(case: Case, learnt: Ph
         return usual()
 
     cgroup.samples = samples  # type: ignore[method-assign]
-    steps = [*follow(learnt, cgroup, run.way())]
-    (doubt,) = [step for step in steps if "does not answer" in step.standing.doubt]
+    steps = [*follow(learnt, cgroup, run.terms())]
+    (doubt,) = [step for step in steps if "does not answer" in step.state.doubt]
     assert doubt.request == (3.5, 4e9)
 
 
@@ -163,7 +163,7 @@ def test_a_limit_that_is_not_kept_ends_it(case: Case, learnt: PhaseModel) -> Non
     cgroup = Cgroup(run.folder, run.clock, apply=True)
     cgroup.held = lambda: (3.5, 4e9)  # type: ignore[method-assign]
     with pytest.raises(LaunchError, match="after it was given") as caught:
-        [*follow(learnt, cgroup, run.way())]
+        [*follow(learnt, cgroup, run.terms())]
     assert caught.value.code == "JPO-E737"
     assert limits(run) == ("350000 100000", "max")
 
@@ -199,14 +199,14 @@ def test_a_pod_saves_as_much_by_the_api_and_keeps_its_limits(made: Traces, learn
         }
 
     sleep(0)
-    way = FollowTerms(True, lambda: open_store(f"sqlite:///{tmp_path}/history.db"), PRICES, lambda: 0.0, sleep)
+    terms = FollowTerms(True, lambda: open_store(f"sqlite:///{tmp_path}/history.db"), PRICES, lambda: 0.0, sleep)
     with serving(cluster) as url:
         config = str(kubeconfig(tmp_path / "kubeconfig", url))
         live = LivePod(Session(lambda: Connected(None, config), lambda _: None), "ml/train-0")
-        last = [*follow(learnt, live, way)][-1]
+        last = [*follow(learnt, live, terms)][-1]
     (promised,) = allocate(learnt, replace(made, executions=(trace,)))
     offline = (promised.requests / trace.values.max(0)).mean(0)
-    assert (last.standing.shares <= offline + 0.05).all()
+    assert (last.state.shares <= offline + 0.05).all()
     assert last.resizes > 5
     assert pod["spec"]["containers"][0]["resources"] == {  # type: ignore[index]
         "requests": {"cpu": "3500m", "memory": "3Gi"},
