@@ -23,7 +23,8 @@ PRICES = Prices(usd_per_cpu_hour=0.04, usd_per_gib_hour=0.005)
 
 @dataclass
 class FileCgroup:
-    """A cgroup v2 of files: what a trace needs, slowed down by its cpu.max (`first`), killed above its memory.max (`most`); time is virtual.
+    """A cgroup v2 of files: what a trace needs, slowed down by its cpu.max (`first`), killed above its
+    memory.max (`most`); time is virtual.
 
     `meanwhile`: what happens at which sample besides.
     """

@@ -45,9 +45,7 @@ def terms(settings: LoadedSettings, clock: Callable[[], float], sleep: Callable[
     return FollowTerms(apply, lambda: open_history(settings), prices_of(settings), clock, sleep)
 
 
-def target(
-    name: str, settings: LoadedSettings, environ: Mapping[str, str], clock: Callable[[], float], *, apply: bool
-) -> FollowTarget:
+def target(name: str, settings: LoadedSettings, environ: Mapping[str, str], terms: FollowTerms) -> FollowTarget:
     """What a name stands for: the folder of a cgroup, a run that was launched here, a pod.
 
     Raises UsageError JPO-E737: nothing that could be followed; LaunchError: the engine's.
