@@ -98,7 +98,10 @@ class Resizes:
             store.audit(AuditEvent(ADJUSTED, now, None, self.open))
         self.since = now
         self.target.give(request)
-        found = self.target.held()
+        try:
+            found = self.target.held()
+        except OSError:  # a cgroup that vanished just now: the next look says so
+            return
         if not _alike(found, request):
             finding = f"has {in_units(found)} after it was given {in_units(request)}"
             raise LaunchError(self.target.name, finding, "see who else changes it, or follow without --apply", code=CODE)

@@ -130,6 +130,13 @@ def test_a_cgroup_that_vanishes_is_an_end(case: Case, learnt: PhaseModel) -> Non
     assert len(carried_out(run, learnt)) == 39
 
 
+def test_a_cgroup_that_vanishes_while_it_is_resized_is_an_end_too(case: Case, learnt: PhaseModel) -> None:
+    run = case()
+    cgroup = Cgroup(run.folder, run.clock, apply=True)
+    cgroup.give = lambda _request: shutil.rmtree(run.folder, ignore_errors=True)  # type: ignore[method-assign]
+    assert len([*follow(learnt, cgroup, run.terms())]) == 1
+
+
 def test_nothing_measured_for_long_is_a_doubt(case: Case, learnt: PhaseModel) -> None:
     run = case()
     cgroup = Cgroup(run.folder, run.clock, apply=True)
