@@ -131,7 +131,10 @@ class LaunchObserver:
                 ended_at=(status.ended_at or times.ended_at) if status.over else None,
             ),
             use=replace(
-                use, cpu_seconds=status.cpu_seconds, memory_gib=status.memory_gib if use.memory_gib is None else use.memory_gib
+                use,
+                busy_cpus=use.busy_cpus if status.busy_cpus is None else status.busy_cpus,
+                cpu_seconds=status.cpu_seconds,
+                memory_gib=status.memory_gib if use.memory_gib is None else use.memory_gib,
             ),
         )
 

@@ -17,6 +17,7 @@ MARK = "JPO_LAUNCH"
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 """linux/prctl.h."""
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 CGROUPS = "/sys/fs/cgroup"
 ROUNDS, ROUND_SECONDS = 50, 0.1
 """How often processes that are to end are looked for again: they may fork meanwhile."""
@@ -102,6 +103,15 @@ def memory_bytes(pids: Collection[int]) -> int:
     return sum(_proportional(pid) or _resident(pid) for pid in pids)
 
 
+def cpu_seconds(pids: Collection[int]) -> float:
+    """CPU time so far of processes that live, and of their children that have ended."""
+    ticks = 0
+    for pid in pids:
+        with suppress(OSError, ValueError, IndexError):
+            ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[11:15]))
+    return ticks / TICKS_PER_SECOND
+
+
 def oom_kills() -> int | None:
     """How often the kernel has ended processes for want of memory, in this cgroup, else on this machine; None: not told."""
     with suppress(OSError, StopIteration):
@@ -155,12 +165,15 @@ def _prctl(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def confine(pids: Collection[int], cpus: int) -> tuple[int, ...]:
-    """Let processes run on so many (at least 1) of the CPUs that the first may use; returns these, empty where none lives."""
+def confine(pids: Collection[int], cpus: int, others: Collection[int] = ()) -> tuple[int, ...]:
+    """Let processes run on so many (at least 1) of the CPUs that the first may use, and, where these are too few, of others.
+
+    Returns these, empty where none lives.
+    """
     kept: tuple[int, ...] = ()
     for pid in pids:
         with suppress(ProcessLookupError, FileNotFoundError):
-            kept = kept or tuple(sorted(os.sched_getaffinity(pid)))[:cpus]
+            kept = kept or tuple(dict.fromkeys((*sorted(os.sched_getaffinity(pid)), *others)))[:cpus]
             for _ in range(LOOKS):
                 for thread in Path(f"/proc/{pid}/task").iterdir():  # setting that of the first leaves older ones as they are
                     with suppress(ProcessLookupError):

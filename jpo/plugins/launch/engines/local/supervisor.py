@@ -24,7 +24,16 @@ from pathlib import Path
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.local.leases import give_back
 from jpo.plugins.launch.engines.local.output import RunOutput
-from jpo.plugins.launch.engines.local.processes import adopt_orphans, below, born, end_with_parent, memory_bytes, oom_kills, send
+from jpo.plugins.launch.engines.local.processes import (
+    adopt_orphans,
+    below,
+    born,
+    cpu_seconds,
+    end_with_parent,
+    memory_bytes,
+    oom_kills,
+    send,
+)
 from jpo.plugins.launch.engines.local.state_file import RunEnd, RunState, read_state, write_state
 from jpo.plugins.launch.exits import in_words
 from jpo.records import RunStatus
@@ -89,6 +98,7 @@ class Supervision:
         state: as it stands on disk.
         exit: of the command, negative for a signal; None: it goes on.
         stopping: why it is being ended, and what that makes of it.
+        busy_cpus: the most in any tick since the state was renewed.
         asked_at: monotonic seconds at which it was asked to end, or at which what it left behind was.
     """
 
@@ -103,6 +113,7 @@ class Supervision:
     rest_asked_at: float | None = None
     looked: float = 0.0
     renewed: float = 0.0
+    busy_cpus: float = 0.0
     wanted: list[str] = field(default_factory=list)
 
 
@@ -222,10 +233,12 @@ def _reap(run: Supervision) -> None:
 
 def _hold_to_limits(run: Supervision) -> None:
     """Measure, renew the state, and end what takes too long, too much, or does not end when asked."""
-    order, now = run.order, time.monotonic()
+    order, now, before, its = run.order, time.monotonic(), run.state.cpu_seconds or 0.0, below(os.getpid())
+    memory = memory_bytes(its) / BYTES_PER_GIB
+    run.state = _measured(run.state, memory, cpu_seconds(its))
+    assert run.state.cpu_seconds is not None, "measured"
+    run.busy_cpus = max(run.busy_cpus, (run.state.cpu_seconds - before) / (now - run.looked))
     run.looked = now
-    memory = memory_bytes(below(os.getpid())) / BYTES_PER_GIB
-    run.state = _measured(run.state, memory)
     if order.most_gib is not None and memory > order.most_gib and run.exit is None:
         words = f"its processes took {memory:.3g} GiB, of {order.most_gib:.3g} that it may"
         _stop(run, words, RunStatus.OOM_KILLED)
@@ -235,16 +248,32 @@ def _hold_to_limits(run: Supervision) -> None:
     if run.asked_at is not None and run.exit is None and now - run.asked_at > order.grace_seconds:
         send(below(os.getpid()), signal.SIGKILL)
     if now - run.renewed > RENEWAL_SECONDS:
-        run.renewed = now
+        run.renewed, run.state, run.busy_cpus = now, replace(run.state, busy_cpus=run.busy_cpus), 0.0
+        _give_back_cpus(run)
         with suppress(LaunchError):
             write_state(order.folder, run.state)
 
 
-def _measured(state: RunState, memory_gib: float) -> RunState:
-    """The state with CPU time and memory so far; of what has ended, the largest process counts between two looks."""
+def _give_back_cpus(run: Supervision) -> None:
+    """Give back the leases of CPUs on which the command may no longer run: it was confined, or confined itself."""
+    order = run.order
+    if order.cpus and run.exit is None:
+        with suppress(OSError, AttributeError):  # it has just ended; not Linux
+            kept = os.sched_getaffinity(run.pid)
+            of_gpus, of_cpus = order.leases[: -len(order.cpus)], order.leases[-len(order.cpus) :]
+            held = {number: lease for number, lease in zip(order.cpus, of_cpus, strict=True) if number in kept}
+            give_back(lease for number, lease in zip(order.cpus, of_cpus, strict=True) if number not in kept)
+            run.order = replace(order, cpus=tuple(held), leases=(*of_gpus, *held.values()))
+
+
+def _measured(state: RunState, memory_gib: float, of_living: float = 0.0) -> RunState:
+    """The state with CPU time and memory so far; of what has ended, the largest process counts between two looks.
+
+    `of_living`: CPU seconds of its processes that have not ended.
+    """
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     most = max(memory_gib, state.memory_gib or 0.0, used.ru_maxrss * 1024 / BYTES_PER_GIB)
-    return replace(state, memory_gib=most, cpu_seconds=used.ru_utime + used.ru_stime)
+    return replace(state, memory_gib=most, cpu_seconds=max(state.cpu_seconds or 0.0, used.ru_utime + used.ru_stime + of_living))
 
 
 def _stop(run: Supervision, reason: str, ended_as: RunStatus) -> None:

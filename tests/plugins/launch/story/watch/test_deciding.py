@@ -184,3 +184,21 @@ def test_what_came_of_a_decision_is_known_at_the_end(handle, status, seconds, ri
     assert settled.actual.seconds == seconds
     assert settled.right is right
     assert settle(over, past, reached, Prices()) == (settled,)
+
+
+def test_a_release_leaves_earlier_ones_as_they_are(handle):
+    reached = handle(Resizes)
+    memory = Adjustment(1000.0, "why", ReleasedShare("memory_gib", 16, 4))
+    decisions, _ = decide([RELEASE, memory], reached, APPLY, now=1000.0)
+    assert [each.applied for each in decisions] == [True, True]
+    assert (reached.launcher.given.cpus, reached.launcher.given.memory_gib) == (2, 4)
+
+
+def test_a_return_does_not_wait_and_is_not_released_again(handle):
+    reached = handle(Resizes)
+    decide([RELEASE], reached, APPLY, now=1000.0)
+    back = Adjustment(1010.0, "why", ReleasedShare("cpus", 2, 8))
+    decisions, held = decide([back], reached, APPLY, now=1010.0)
+    assert (len(decisions), held, reached.launcher.given.cpus) == (2, "", 8)
+    again = Adjustment(2000.0, "why", ReleasedShare("cpus", 8, 1))
+    assert len(decide([again], reached, APPLY, now=2000.0)[0]) == 2
