@@ -112,6 +112,15 @@ def cpu_seconds(pids: Collection[int]) -> float:
     return ticks / TICKS_PER_SECOND
 
 
+def waited_seconds(pids: Collection[int]) -> float:
+    """Time so far in which threads of processes that live were ready to run, and other threads had the CPUs."""
+    waited = 0
+    for pid in pids:
+        with suppress(OSError, ValueError, IndexError):
+            waited += sum(int((task / "schedstat").read_bytes().split()[1]) for task in Path(f"/proc/{pid}/task").iterdir())
+    return waited / 1e9
+
+
 def oom_kills() -> int | None:
     """How often the kernel has ended processes for want of memory, in this cgroup, else on this machine; None: not told."""
     with suppress(OSError, StopIteration):

@@ -65,7 +65,7 @@ class RunState:
         started_at, ended_at: of the command, unix seconds.
         oom_kills: how often the kernel had ended processes for want of memory when it began.
         memory_gib, cpu_seconds: of all its processes so far: the highest, and the total.
-        busy_cpus: the most in any tick of the supervisor since the state was last renewed.
+        busy_cpus: the most that they used or waited for in any tick of the supervisor since the state was last renewed.
         end: None: it goes on, or what the command left behind does.
     """
 

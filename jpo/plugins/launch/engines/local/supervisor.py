@@ -33,6 +33,7 @@ from jpo.plugins.launch.engines.local.processes import (
     memory_bytes,
     oom_kills,
     send,
+    waited_seconds,
 )
 from jpo.plugins.launch.engines.local.state_file import RunEnd, RunState, read_state, write_state
 from jpo.plugins.launch.exits import in_words
@@ -98,7 +99,7 @@ class Supervision:
         state: as it stands on disk.
         exit: of the command, negative for a signal; None: it goes on.
         stopping: why it is being ended, and what that makes of it.
-        busy_cpus: the most in any tick since the state was renewed.
+        busy_cpus: the most in any tick since the state was renewed: those that were busy, and those for which threads waited.
         asked_at: monotonic seconds at which it was asked to end, or at which what it left behind was.
     """
 
@@ -114,6 +115,7 @@ class Supervision:
     looked: float = 0.0
     renewed: float = 0.0
     busy_cpus: float = 0.0
+    waited: float = 0.0
     wanted: list[str] = field(default_factory=list)
 
 
@@ -233,12 +235,11 @@ def _reap(run: Supervision) -> None:
 
 def _hold_to_limits(run: Supervision) -> None:
     """Measure, renew the state, and end what takes too long, too much, or does not end when asked."""
-    order, now, before, its = run.order, time.monotonic(), run.state.cpu_seconds or 0.0, below(os.getpid())
-    memory = memory_bytes(its) / BYTES_PER_GIB
+    order, now, its = run.order, time.monotonic(), below(os.getpid())
+    memory, before, waited = memory_bytes(its) / BYTES_PER_GIB, run.state.cpu_seconds or 0.0, waited_seconds(its)
     run.state = _measured(run.state, memory, cpu_seconds(its))
-    assert run.state.cpu_seconds is not None, "measured"
-    run.busy_cpus = max(run.busy_cpus, (run.state.cpu_seconds - before) / (now - run.looked))
-    run.looked = now
+    wanted = (run.state.cpu_seconds or 0.0) - before + max(0.0, waited - run.waited)
+    run.busy_cpus, run.looked, run.waited = max(run.busy_cpus, wanted / (now - run.looked)), now, waited
     if order.most_gib is not None and memory > order.most_gib and run.exit is None:
         words = f"its processes took {memory:.3g} GiB, of {order.most_gib:.3g} that it may"
         _stop(run, words, RunStatus.OOM_KILLED)
