@@ -12,6 +12,7 @@ from jpo.files.reading import number_or_nan
 from jpo.history import Store
 from jpo.plugins.launch.ledger import Entry, folder_of, is_past
 from jpo.plugins.launch.lifecycle import recorded
+from jpo.plugins.launch.script.model_facts import printed, written
 from jpo.plugins.launch.watching import account
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import own_names
@@ -46,7 +47,8 @@ class EndedRun:
         run: as it goes on record; None: nothing is known that could be (it never started).
         log: its log; None: it wrote none that can be used, and notes say which cannot be read, or are of other runs (no code).
         reported_elsewhere: it has no log here: Prometheus is to report it, or its folder was cleaned up after it was on record.
-        facts: what its log's head says of the model and its data besides parameters: model_parameters, train_samples.
+        facts: what its log's head, else its output or its script, says of the model and its data besides parameters:
+            model_parameters, train_samples.
     """
 
     run: Run | None
@@ -68,7 +70,7 @@ def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
             continue
         later = run.started_at is not None and run.started_at >= entry.asked_at
         if path in inside or run.run_id == entry.job.run_id or later:
-            return EndedRun(run, path, (*unread, *_names_another(run, entry)), facts=facts_of(path))
+            return EndedRun(run, path, (*unread, *_names_another(run, entry)), facts={**_facts(entry, ledger), **facts_of(path)})
         of_others.append(Note("", f"{path} is of run {run.run_id}, which began before", str(path)))
     elsewhere = settings.values.prometheus.url is not None
     return EndedRun(_as_the_engine_says(entry), None, tuple(unread or of_others), reported_elsewhere=elsewhere)
@@ -93,6 +95,12 @@ def facts_of(path: Path) -> dict[str, float]:
     head = parsed(path).head
     known = {*PARAMETERS, *COUNTS, *MEASURED, *NO_FACTS}
     return {name: value for name, text in head.items() if name not in known and math.isfinite(value := number_or_nan(text))}
+
+
+def _facts(entry: Entry, ledger: Path) -> dict[str, float]:
+    """What a run's script and its output say of the model."""
+    scripts = (entry.job.folder / word for word in entry.job.command if word.endswith(".py"))
+    return {**written(next(scripts, Path())), **printed(folder_of(ledger, entry.job.run_id) / "output.log")}
 
 
 def _written_at(path: Path) -> float:

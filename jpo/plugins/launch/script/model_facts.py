@@ -1,0 +1,53 @@
+"""Facts of a model where they plainly stand: in what frameworks print before training, and in numbers of the script."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from jpo.errors import UsageError
+from jpo.plugins.launch.script.analysis import trees_of
+
+HEAD_BYTES = 2**16
+PRINTED: Mapping[str, str] = {
+    "model_parameters": "(?:total|all) params",
+    "trainable_parameters": "trainable params|number of trainable parameters",
+}
+"""In summaries of Keras and torchinfo, Lightning's table, lines of PEFT and Hugging Face; the number on either side."""
+NUMBER = r"(\d[\d,]*(?:\.\d+)?) ?([KMB]?)\b"
+UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
+ROUNDING = 1.06
+"""By how much two of a kind may differ: Lightning prints 1.1 M."""
+LAYERS = {"num_hidden_layers", "num_layers", "n_layers", "n_layer"}
+
+
+def printed(output: Path) -> dict[str, float]:
+    """What the head of a run's output says of its model; of what it says in two ways, nothing."""
+    text, facts = "", dict[str, float]()
+    with suppress(OSError), output.open("rb") as file:
+        text = file.read(HEAD_BYTES).decode("utf-8", "replace")
+    for name, words in PRINTED.items():
+        form = rf"(?:{NUMBER}[ \t]+)?(?<![-\w])(?:{words})\b(?:\s*[:=] *{NUMBER})?"
+        said = [(before or after, unit or units) for before, unit, after, units in re.findall(form, text, re.IGNORECASE)]
+        values = [
+            float(number.replace(",", "")) * UNITS[unit.upper()] for number, unit in sorted(said, key=lambda it: it[1]) if number
+        ]
+        if values and max(values) <= ROUNDING * min(values):
+            facts[name] = values[0]  # one without a unit is exact
+    return facts
+
+
+def written(script: Path) -> dict[str, float]:
+    """The number of layers that a script, with the modules beside it, writes out; of several, nothing."""
+    with suppress(UsageError):
+        found = {value for tree in trees_of(script) for node in ast.walk(tree) for value in _layers(node)}
+        return {"model_layers": float(found.pop())} if len(found) == 1 else {}
+    return {}
+
+
+def _layers(node: ast.AST) -> Iterator[int]:
+    names = [node.arg] if isinstance(node, ast.keyword) else []
+    names += [each.id for each in node.targets if isinstance(each, ast.Name)] if isinstance(node, ast.Assign) else []
+    if LAYERS & {*names} and isinstance(node.value, ast.Constant) and type(node.value.value) is int:  # type: ignore[attr-defined]
+        yield node.value.value  # type: ignore[attr-defined]
