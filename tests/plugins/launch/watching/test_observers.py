@@ -184,3 +184,16 @@ def test_what_its_launcher_could_not_note_is_found(launched, tmp_path):
     write(tmp_path / "launches", replace(entry, engine_id=None))
     assert observer.observe(clock.now).state is JobState.RUNNING
     assert read(tmp_path / "launches", "night-1") == entry
+
+
+def test_a_launched_run_is_seen_as_what_was_launched_whatever_its_log_calls_itself(launched, tmp_path):
+    observer, _, clock = launched(VirtualRun(100))
+    runs = tmp_path / "launches/night-1/runs"
+    (runs / "mine.csv").write_text(f"{HEAD.replace('night-1', 'mine').replace('cnn', 'mlp')}{COLUMNS}1010,1,10,0.5,0.6\n")
+    clock.now = 1020.0
+    seen = observer.observe(clock.now)
+    assert (seen.run_id, seen.identity, seen.training.last_epoch) == ("night-1", IDENTITY, 1)
+    assert (
+        seen.words
+        == "Its log is of run mine of digits/mlp/pytorch; it counts as what was launched, night-1 of digits/cnn/pytorch"
+    )

@@ -21,7 +21,7 @@ from jpo.plugins.launch.engines.local import leases
 from jpo.plugins.launch.engines.local.capacity import CPU, cpu_names, leased_cpus, leased_gpus, refuse_needs, room_of
 from jpo.plugins.launch.engines.local.processes import MARK, confine, kill_marked, marked, most_cpus, oom_kills, send_if_born
 from jpo.plugins.launch.engines.local.state_file import STATE_FILE, Place, RunEnd, RunState, read_state, supervised, write_state
-from jpo.plugins.launch.engines.local.supervisor import RENEWAL_SECONDS, STARTED, Order, packed
+from jpo.plugins.launch.engines.local.supervisor import RENEWAL_SECONDS, STARTED, Order, end_of, packed
 from jpo.plugins.launch.job import RUN_ID, JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.records import RunStatus
 
@@ -192,8 +192,9 @@ class LocalLauncher:
         starved = last.oom_kills is not None and (oom_kills() or 0) > last.oom_kills
         ended_as = RunStatus.OOM_KILLED if starved else RunStatus.STOPPED
         reason = f"lost: {words}{'' if all_gone else ', and something that it started does not end'}"
+        end = RunEnd(ended_as, reason) if last.exit is None else end_of(last.exit, last.oom_kills)
         seen_at = max((folder / STATE_FILE).stat().st_mtime, last.started_at or 0.0)  # files have a coarser clock
-        last = replace(last, ended_at=seen_at, end=RunEnd(ended_as, reason))
+        last = replace(last, ended_at=seen_at if last.exit is None else last.ended_at, end=end)
         write_state(folder, last)
         return last
 

@@ -66,6 +66,7 @@ class RunState:
         oom_kills: how often the kernel had ended processes for want of memory when it began.
         memory_gib, cpu_seconds: of all its processes so far: the highest, and the total.
         busy_cpus: the most that they used or waited for in any tick of the supervisor since the state was last renewed.
+        exit: of the command where it ended by itself, negative for a signal; what it left behind may go on.
         end: None: it goes on, or what the command left behind does.
     """
 
@@ -80,6 +81,7 @@ class RunState:
     ended_at: float | None = None
     end: RunEnd | None = None
     busy_cpus: float | None = None
+    exit: int | None = None
 
 
 def read_state(folder: Path) -> RunState | None:
@@ -95,7 +97,8 @@ def read_state(folder: Path) -> RunState | None:
         place = Place(**found["place"])
         if not all(value is None or 0 <= value <= LARGEST_AMOUNT for value in amounts.values()):
             return None
-        if not all(isinstance(text, str) for text in (found["token"], reason, place.host)):
+        words = all(isinstance(text, str) for text in (found["token"], reason, place.host))
+        if not words or not isinstance(found.get("exit"), int | None):
             return None
         end = RunEnd(None if ended_as is None else RunStatus(ended_as), reason, exit_code) if ended else None
         return RunState(**{**found, **amounts, "place": place, "end": end})

@@ -230,7 +230,9 @@ def _reap(run: Supervision) -> None:
                 return
             if pid == run.pid:
                 run.exit = os.waitstatus_to_exitcode(status)
-                run.state = replace(run.state, ended_at=time.time())
+                run.state = replace(run.state, ended_at=time.time(), exit=None if run.stopping else run.exit)
+                with suppress(LaunchError):  # now: whoever kills this process does not make it a run that is lost
+                    write_state(run.order.folder, run.state)
 
 
 def _hold_to_limits(run: Supervision) -> None:
@@ -285,16 +287,19 @@ def _stop(run: Supervision, reason: str, ended_as: RunStatus) -> None:
 
 
 def _close(run: Supervision) -> None:
-    exit_, killed = run.exit, run.state.oom_kills is not None and (oom_kills() or 0) > run.state.oom_kills
-    assert exit_ is not None, "over"
+    assert run.exit is not None, "over"
+    end = end_of(run.exit, run.state.oom_kills)
     if run.stopping is not None:
-        reason, ended_as = run.stopping
-    elif exit_ == 0:
-        reason, ended_as = "", RunStatus.SUCCEEDED
-    elif exit_ in KILLED and killed:
-        reason, ended_as = "the system had no memory left and killed it", RunStatus.OOM_KILLED
-    else:
-        reason, ended_as = in_words(exit_), RunStatus.FAILED
-    end = RunEnd(ended_as, reason, exit_ if exit_ >= 0 else None)
+        end = replace(end, reason=run.stopping[0], ended_as=run.stopping[1])
     give_back(run.order.leases)  # whoever sees that it has ended may start the next one
     write_state(run.order.folder, replace(_measured(run.state, 0.0), end=end))
+
+
+def end_of(exit_: int, kills_before: int | None) -> RunEnd:
+    """How a command ended by itself; `kills_before` it began, the kernel had ended so many processes for want of memory."""
+    code = exit_ if exit_ >= 0 else None
+    if exit_ == 0:
+        return RunEnd(RunStatus.SUCCEEDED, "", code)
+    if exit_ in KILLED and kills_before is not None and (oom_kills() or 0) > kills_before:
+        return RunEnd(RunStatus.OOM_KILLED, "the system had no memory left and killed it", code)
+    return RunEnd(RunStatus.FAILED, in_words(exit_), code)

@@ -239,6 +239,20 @@ def test_when_its_supervisor_is_killed_nothing_is_left_running_and_the_run_is_ac
     assert marked(state.token) == []
 
 
+def test_a_run_that_ended_before_its_supervisor_was_killed_is_not_lost(bench: Bench) -> None:
+    entry = bench.start(bench.job("runs away"))  # what it leaves behind takes seconds to end
+    until(lambda: state_of(bench, entry.job.run_id).exit is not None)
+    state = state_of(bench, entry.job.run_id)
+    assert state.end is None
+    assert state.supervisor is not None
+    os.kill(state.supervisor, signal.SIGKILL)
+    until(lambda: bench.launcher().status(str(entry.engine_id)).over)
+    end = bench.finish(entry).end
+    assert end is not None
+    assert (end.ended_as, end.exit_code, end.reason, end.ended_at) == (RunStatus.SUCCEEDED, 0, "", state.ended_at)
+    assert marked(state.token) == []
+
+
 def test_when_its_launcher_is_killed_a_run_ends_unless_it_is_detached(bench: Bench) -> None:
     job = bench.job("lasts")
     code = f"""
