@@ -46,18 +46,13 @@ def releases(
 
 
 def pace_after(at: float, times: Sequence[tuple[float, float]], until: float = math.inf) -> float | None:
-    """Seconds of an epoch after a moment over those before it, the median of each; 1: no longer than chance makes them. None: not
-    known. `times`: epochs done, and when.
-    """
+    """Median seconds of an epoch after a moment over those before it, 1 below NOTICED; None: not known. `times`: epoch, when."""
     paces = [(then, now, (now - then) / (done - before)) for (before, then), (done, now) in pairwise(times) if done > before]
-    earlier, later = (
-        [pace for _, to, pace in paces if to <= at],
-        [pace for since, to, pace in paces if at <= since and to <= until],
-    )
+    earlier = [pace for _, now, pace in paces if now <= at]
+    later = [pace for then, now, pace in paces if at <= then and now <= until]
     if min(len(earlier), len(later)) < FEWEST_EPOCHS or median(earlier) <= 0:
         return None
-    ratio = median(later) / median(earlier)
-    return ratio if ratio >= NOTICED else 1.0
+    return ratio if (ratio := median(later) / median(earlier)) >= NOTICED else 1.0
 
 
 def seconds_lost(n: int, made: Sequence[Adjustment], times: Sequence[tuple[float, float]], *, end: float) -> float | None:
@@ -75,9 +70,8 @@ def returns(made: Sequence[Adjustment], times: Sequence[tuple[float, float]], *,
     last = next((each for each in reversed(made) if each.applied and each.release and each.release.resource == "cpus"), None)
     if last is None or last.release is None or last.release.is_return or (pace := pace_after(last.at, times) or 1.0) <= 1.0:
         return
-    gave, rate = last.release, last.release.saves_usd_per_hour
-    why = f"an epoch takes {pace:.2f} times as long without them"
-    yield Adjustment(now, why, ReleasedShare("cpus", gave.kept, gave.given, None if rate is None else -rate))
+    again = ReleasedShare("cpus", last.release.kept, last.release.given, -(last.release.saves_usd_per_hour or 0.0))
+    yield Adjustment(now, f"an epoch takes {pace:.2f} times as long without them", again)
 
 
 def _shown(resource: str, value: float) -> str:

@@ -24,15 +24,13 @@ LAYERS = {"num_hidden_layers", "num_layers", "n_layers", "n_layer"}
 
 def printed(output: Path) -> dict[str, float]:
     """What the head of a run's output says of its model; of what it says in two ways, nothing."""
-    text, facts = "", dict[str, float]()
+    output_text, facts = "", dict[str, float]()
     with suppress(OSError), output.open("rb") as file:
-        text = file.read(HEAD_BYTES).decode("utf-8", "replace")
+        output_text = file.read(HEAD_BYTES).decode("utf-8", "replace")
     for name, words in PRINTED.items():
         form = rf"(?:{NUMBER}[ \t]+)?(?<![-\w])(?:{words})\b(?:\s*[:=] *{NUMBER})?"
-        said = [(before or after, unit or units) for before, unit, after, units in re.findall(form, text, re.IGNORECASE)]
-        values = [
-            float(number.replace(",", "")) * UNITS[unit.upper()] for number, unit in sorted(said, key=lambda it: it[1]) if number
-        ]
+        said = sorted((unit or later, text or after) for text, unit, after, later in re.findall(form, output_text, re.IGNORECASE))
+        values = [float(number.replace(",", "")) * UNITS[unit.upper()] for unit, number in said if number]
         if values and max(values) <= ROUNDING * min(values):
             facts[name] = values[0]  # one without a unit is exact
     return facts

@@ -135,7 +135,6 @@ class LaunchObserver:
             use=replace(
                 use,
                 busy_cpus=use.busy_cpus if status.busy_cpus is None else status.busy_cpus,
-                cpu_seconds=status.cpu_seconds,
                 memory_gib=status.memory_gib if use.memory_gib is None else use.memory_gib,
             ),
         )

@@ -47,12 +47,11 @@ class TrainingLog:
 
 @dataclass(frozen=True, slots=True)
 class ResourcesInUse:
-    """What a run uses: over the last minutes, memory the highest, `cpu_seconds` so far. None: not measured."""
+    """What a run uses: over the last minutes, memory the highest. None: not measured."""
 
     busy_cpus: float | None = None
     busy_gpus: float | None = None
     memory_gib: float | None = None
-    cpu_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

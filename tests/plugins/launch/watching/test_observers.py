@@ -171,11 +171,11 @@ def test_its_log_says_more_than_its_engine(launched, tmp_path):
 def test_what_engines_measure_is_passed_on(launched):
     class Measures(SimulatedLauncher):
         def status(self, engine_id):
-            return replace(super().status(engine_id), memory_gib=2.5, cpu_seconds=7.0, reason="busy", place="node-3")
+            return replace(super().status(engine_id), memory_gib=2.5, busy_cpus=7.0, reason="busy", place="node-3")
 
     observer, _, clock = launched(VirtualRun(100), Measures)
     seen = observer.observe(clock.now)
-    assert (seen.use.memory_gib, seen.use.cpu_seconds, seen.words, seen.place) == (2.5, 7.0, "busy", "node-3")
+    assert (seen.use.memory_gib, seen.use.busy_cpus, seen.words, seen.place) == (2.5, 7.0, "busy", "node-3")
 
 
 def test_what_its_launcher_could_not_note_is_found(launched, tmp_path):

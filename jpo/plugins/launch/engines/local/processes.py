@@ -3,6 +3,8 @@
 Supervisors on instances of AWS have a copy of this file: standard library only, Python 3.7 or newer.
 """
 
+from __future__ import annotations
+
 import ctypes
 import os
 import re
@@ -17,7 +19,6 @@ MARK = "JPO_LAUNCH"
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 """linux/prctl.h."""
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 CGROUPS = "/sys/fs/cgroup"
 ROUNDS, ROUND_SECONDS = 50, 0.1
 """How often processes that are to end are looked for again: they may fork meanwhile."""
@@ -103,22 +104,14 @@ def memory_bytes(pids: Collection[int]) -> int:
     return sum(_proportional(pid) or _resident(pid) for pid in pids)
 
 
-def cpu_seconds(pids: Collection[int]) -> float:
-    """CPU time so far of processes that live, and of their children that have ended."""
-    ticks = 0
+def used_and_waited_seconds(pids: Collection[int]) -> tuple[float, float]:
+    """CPU time so far of processes that live and their children that ended, and time for which ready threads waited for a CPU."""
+    ticks = waited = 0
     for pid in pids:
         with suppress(OSError, ValueError, IndexError):
             ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[11:15]))
-    return ticks / TICKS_PER_SECOND
-
-
-def waited_seconds(pids: Collection[int]) -> float:
-    """Time so far in which threads of processes that live were ready to run, and other threads had the CPUs."""
-    waited = 0
-    for pid in pids:
-        with suppress(OSError, ValueError, IndexError):
             waited += sum(int((task / "schedstat").read_bytes().split()[1]) for task in Path(f"/proc/{pid}/task").iterdir())
-    return waited / 1e9
+    return ticks / os.sysconf("SC_CLK_TCK"), waited / 1e9
 
 
 def oom_kills() -> int | None:
@@ -175,10 +168,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def confine(pids: Collection[int], cpus: int, others: Collection[int] = ()) -> tuple[int, ...]:
-    """Let processes run on so many (at least 1) of the CPUs that the first may use, and, where these are too few, of others.
-
-    Returns these, empty where none lives.
-    """
+    """Let processes run on so many (at least 1) CPUs, of the first one's, then others; returns them, if one lives."""
     kept: tuple[int, ...] = ()
     for pid in pids:
         with suppress(ProcessLookupError, FileNotFoundError):

@@ -22,19 +22,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from jpo.errors import LaunchError
+from jpo.plugins.launch.engines.local import processes
 from jpo.plugins.launch.engines.local.leases import give_back
 from jpo.plugins.launch.engines.local.output import RunOutput
-from jpo.plugins.launch.engines.local.processes import (
-    adopt_orphans,
-    below,
-    born,
-    cpu_seconds,
-    end_with_parent,
-    memory_bytes,
-    oom_kills,
-    send,
-    waited_seconds,
-)
 from jpo.plugins.launch.engines.local.state_file import RunEnd, RunState, read_state, write_state
 from jpo.plugins.launch.exits import in_words
 from jpo.records import RunStatus
@@ -123,7 +113,7 @@ def main() -> None:
     """Take the order, start, answer, and stay until all is over."""
     if os.fork():
         os._exit(0)  # whoever started this process need not wait for it
-    adopt_orphans()
+    processes.adopt_orphans()
     wanted: list[str] = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: wanted.append("cancelled"))
@@ -131,7 +121,9 @@ def main() -> None:
     order = unpacked(sys.stdin.buffer.read())
     state = read_state(order.folder)
     assert state is not None, "written by the process that started this one"
-    state = replace(state, supervisor=os.getpid(), born=born(os.getpid()), started_at=time.time(), oom_kills=oom_kills())
+    state = replace(
+        state, supervisor=os.getpid(), born=processes.born(os.getpid()), started_at=time.time(), oom_kills=processes.oom_kills()
+    )
     write_state(order.folder, state)  # from here on the run counts as begun
     reader, writer = os.pipe()
     try:
@@ -146,13 +138,13 @@ def main() -> None:
     try:
         _watch(run, owner)
     finally:
-        send(below(os.getpid()), signal.SIGKILL)  # whatever went wrong here, nothing is left running
+        processes.send(processes.below(os.getpid()), signal.SIGKILL)  # whatever went wrong here, nothing is left running
     process.returncode = run.exit or 0
 
 
 def _started(order: Order, output: int) -> subprocess.Popen[bytes]:
     def in_the_child() -> None:
-        end_with_parent()
+        processes.end_with_parent()
         if order.cpus and hasattr(os, "sched_setaffinity"):  # Linux
             with suppress(OSError):  # one of them was taken away meanwhile
                 os.sched_setaffinity(0, order.cpus)
@@ -209,15 +201,15 @@ def _over(run: Supervision) -> bool:
     """Whether command and rest are over; what is left after the command is asked to end, then ended."""
     if run.exit is None:
         return False
-    rest = below(os.getpid())
+    rest = processes.below(os.getpid())
     if not rest:
         return True
     now = time.monotonic()
     if run.rest_asked_at is None:
         run.rest_asked_at = now
-        send(rest, signal.SIGTERM)
+        processes.send(rest, signal.SIGTERM)
     elif now - run.rest_asked_at > REST_SECONDS:
-        send(rest, signal.SIGKILL)
+        processes.send(rest, signal.SIGKILL)
     return now - run.rest_asked_at > STUCK_SECONDS
 
 
@@ -237,19 +229,19 @@ def _reap(run: Supervision) -> None:
 
 def _hold_to_limits(run: Supervision) -> None:
     """Measure, renew the state, and end what takes too long, too much, or does not end when asked."""
-    order, now, its = run.order, time.monotonic(), below(os.getpid())
-    memory, before, waited = memory_bytes(its) / BYTES_PER_GIB, run.state.cpu_seconds or 0.0, waited_seconds(its)
-    run.state = _measured(run.state, memory, cpu_seconds(its))
+    order, now, its, before = run.order, time.monotonic(), processes.below(os.getpid()), run.state.cpu_seconds or 0.0
+    memory, (used, waited) = processes.memory_bytes(its) / BYTES_PER_GIB, processes.used_and_waited_seconds(its)
+    run.state = _measured(run.state, memory, used)
     wanted = (run.state.cpu_seconds or 0.0) - before + max(0.0, waited - run.waited)
     run.busy_cpus, run.looked, run.waited = max(run.busy_cpus, wanted / (now - run.looked)), now, waited
     if order.most_gib is not None and memory > order.most_gib and run.exit is None:
         words = f"its processes took {memory:.3g} GiB, of {order.most_gib:.3g} that it may"
         _stop(run, words, RunStatus.OOM_KILLED)
-        send(below(os.getpid()), signal.SIGKILL)
+        processes.send(processes.below(os.getpid()), signal.SIGKILL)
     if order.longest_seconds is not None and now - run.began > order.longest_seconds:
         _stop(run, f"it took longer than the {order.longest_seconds:g} s that it may", RunStatus.STOPPED)
     if run.asked_at is not None and run.exit is None and now - run.asked_at > order.grace_seconds:
-        send(below(os.getpid()), signal.SIGKILL)
+        processes.send(processes.below(os.getpid()), signal.SIGKILL)
     if now - run.renewed > RENEWAL_SECONDS:
         run.renewed, run.state, run.busy_cpus = now, replace(run.state, busy_cpus=run.busy_cpus), 0.0
         _give_back_cpus(run)
@@ -269,21 +261,18 @@ def _give_back_cpus(run: Supervision) -> None:
             run.order = replace(order, cpus=tuple(held), leases=(*of_gpus, *held.values()))
 
 
-def _measured(state: RunState, memory_gib: float, of_living: float = 0.0) -> RunState:
-    """The state with CPU time and memory so far; of what has ended, the largest process counts between two looks.
-
-    `of_living`: CPU seconds of its processes that have not ended.
-    """
+def _measured(state: RunState, memory_gib: float, seconds: float = 0.0) -> RunState:
+    """The state with these and what has ended of CPU time and memory; of that the largest process counts between two looks."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     most = max(memory_gib, state.memory_gib or 0.0, used.ru_maxrss * 1024 / BYTES_PER_GIB)
-    return replace(state, memory_gib=most, cpu_seconds=max(state.cpu_seconds or 0.0, used.ru_utime + used.ru_stime + of_living))
+    return replace(state, memory_gib=most, cpu_seconds=max(state.cpu_seconds or 0.0, used.ru_utime + used.ru_stime + seconds))
 
 
 def _stop(run: Supervision, reason: str, ended_as: RunStatus) -> None:
     """Ask the command to end, once; its own processes are asked when it is over, or could not end them in order."""
     if run.stopping is None and run.exit is None:
         run.stopping, run.asked_at = (reason, ended_as), time.monotonic()
-        send([run.pid], signal.SIGTERM)
+        processes.send([run.pid], signal.SIGTERM)
 
 
 def _close(run: Supervision) -> None:
@@ -300,6 +289,6 @@ def end_of(exit_: int, kills_before: int | None) -> RunEnd:
     code = exit_ if exit_ >= 0 else None
     if exit_ == 0:
         return RunEnd(RunStatus.SUCCEEDED, "", code)
-    if exit_ in KILLED and kills_before is not None and (oom_kills() or 0) > kills_before:
+    if exit_ in KILLED and kills_before is not None and (processes.oom_kills() or 0) > kills_before:
         return RunEnd(RunStatus.OOM_KILLED, "the system had no memory left and killed it", code)
     return RunEnd(RunStatus.FAILED, in_words(exit_), code)

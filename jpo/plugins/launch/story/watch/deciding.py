@@ -50,16 +50,11 @@ class Window:
     """What a run used, look by look, newest last: epochs done, busy CPUs, memory (GiB), busy GPUs; None: not measured."""
 
     looks: list[tuple[float | None, float | None, float | None, float | None]] = field(default_factory=list)
-    _before: tuple[float, float] | None = None
 
     def take(self, seen: SeenRun) -> None:
         """Add what this look shows."""
-        use, cpus = seen.use, seen.use.busy_cpus
-        if cpus is None and use.cpu_seconds is not None and self._before and seen.at > self._before[0]:
-            cpus = max(0.0, use.cpu_seconds - self._before[1]) / (seen.at - self._before[0])
-        if use.cpu_seconds is not None:
-            self._before = seen.at, use.cpu_seconds
-        self.looks = [*self.looks, (seen.training.last_epoch, cpus, use.memory_gib, use.busy_gpus)][-WINDOW_LOOKS:]
+        use = seen.use
+        self.looks = [*self.looks, (seen.training.last_epoch, use.busy_cpus, use.memory_gib, use.busy_gpus)][-WINDOW_LOOKS:]
 
     def uses(self, given: Needs) -> tuple[ResourceUse, ...]:
         """What was given and used of each resource that was measured at every look but the first."""

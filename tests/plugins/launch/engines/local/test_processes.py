@@ -13,13 +13,12 @@ from jpo.plugins.launch.engines.local import processes
 from jpo.plugins.launch.engines.local.processes import (
     below,
     born,
-    cpu_seconds,
     kill_marked,
     marked,
     memory_bytes,
     oom_kills,
     send_if_born,
-    waited_seconds,
+    used_and_waited_seconds,
 )
 
 FORKS = "import os, time; child = os.fork(); held = bytearray(50_000_000); print('ready', flush=True); time.sleep(60)"
@@ -90,9 +89,9 @@ def test_what_waits_for_a_cpu_is_counted() -> None:
         assert one.stdout is not None
         one.stdout.readline()
     pids = [one.pid for one in both]
-    used, waited = cpu_seconds(pids), waited_seconds(pids)
+    used, waited = used_and_waited_seconds(pids)
     for one in both:
         one.communicate(b"\n")
     assert used > 0
     assert waited > 0.2
-    assert (cpu_seconds(pids), waited_seconds(pids)) == (0, 0)
+    assert used_and_waited_seconds(pids) == (0, 0)

@@ -156,8 +156,8 @@ def test_the_other_resources_stay(resource, left):
 
 def test_a_window_holds_the_peak_and_skips_the_first_look():
     window = Window()
-    for number, (cpu_seconds, memory) in enumerate([(0, 9.0), (10, 1.0), (14, 2.0), (15, 1.5)]):
-        use = ResourcesInUse(cpu_seconds=cpu_seconds, memory_gib=memory)
+    for number, (busy, memory) in enumerate([(5.0, 9.0), (1.0, 1.0), (0.4, 2.0), (0.1, 1.5)]):
+        use = ResourcesInUse(busy_cpus=busy, memory_gib=memory)
         window.take(replace(seen(training=TrainingLog(number), use=use), at=1000.0 + 10 * number))
     cpus, memory = window.uses(Needs(cpus=8, memory_gib=16))
     assert (cpus.given, cpus.peak, cpus.looks, cpus.epochs) == (8, 1.0, 3, 3)
