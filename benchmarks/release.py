@@ -13,7 +13,7 @@ Kinds of runs, as many processes as there are CPUs but for the first:
     busy         all compute all of the time: there is nothing to release
     bursts       all compute for 40 ms and then wait for 100 ms: a mean says that one CPU would do, and the run is slower on one
 
-    python benchmarks/release.py [--rounds 2] [--epochs 20] [--kinds NAME ...] [--json]
+    python benchmarks/release.py [--rounds 2] [--epochs 24] [--kinds NAME ...] [--json]
 
 The time of a run is that from its first epoch to its last, beside that with nothing in the same round.
 """
@@ -100,7 +100,7 @@ class Played:
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description="What runs give back while they go on, and whether they notice.")
     parser.add_argument("--rounds", type=int, default=2, help="(default: 2)")
-    parser.add_argument("--epochs", type=int, default=20, help="of each run, each of 0.4 seconds or so (default: 20)")
+    parser.add_argument("--epochs", type=int, default=24, help="of each run, each of 0.4 seconds or so (default: 24)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=[*KINDS], metavar="NAME", help=", ".join(KINDS))
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
@@ -110,6 +110,7 @@ def main(argv: list[str]) -> int:
             for way in WAYS[number % 3 :] + WAYS[: number % 3]:
                 with tempfile.TemporaryDirectory(prefix="release-") as folder:
                     played[kind][way].append(play(Path(folder), kind, way, options.epochs))
+                print(f"{kind}, {way}: {played[kind][way][-1]}", file=sys.stderr, flush=True)
     figures = {kind: {way: summary(runs, ways["nothing"]) for way, runs in ways.items()} for kind, ways in played.items()}
     print(json.dumps(figures) if options.json else table(figures))
     return 0
