@@ -9,7 +9,7 @@ Real runs on this machine, each with all of its CPUs and 2 GiB of memory. The wa
 
 Kinds of runs, as many processes as there are CPUs but for the first:
 
-    waiting      one process computes half of the time, and waits for data in the other
+    waiting      one process computes a fifth of the time, and waits for data in the rest
     busy         all compute all of the time: there is nothing to release
     bursts       all compute for 40 ms and then wait for 100 ms: a mean says that one CPU would do, and the run is slower on one
 
@@ -45,7 +45,7 @@ from jpo.plugins.launch.ledger import read
 
 WAYS = ("nothing", "jpo", "peak x 1.2")
 KINDS: Mapping[str, tuple[bool, float, float]] = {
-    "waiting": (False, 0.2, 0.2),
+    "waiting": (False, 0.08, 0.32),
     "busy": (True, 0.4, 0.0),
     "bursts": (True, 0.04, 0.1),
 }

@@ -73,10 +73,9 @@ def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
         later = run.started_at is not None and run.started_at >= entry.asked_at
         if path in inside or run.run_id == entry.job.run_id or later:
             counts = _as_launched(run, entry, path in inside)
-            told = (
-                (Note(ANOTHER, names_another(run.run_id, run.identity, entry), path.name),) if counts.source != run.source else ()
-            )
-            return EndedRun(counts, path, (*unread, *told), facts={**_facts(entry, ledger), **facts_of(path)})
+            if counts.source != run.source:
+                unread.append(Note(ANOTHER, names_another(run.run_id, run.identity, entry), path.name))
+            return EndedRun(counts, path, tuple(unread), facts={**_facts(entry, ledger), **facts_of(path)})
         of_others.append(Note("", f"{path} is of run {run.run_id}, which began before", str(path)))
     elsewhere = settings.values.prometheus.url is not None
     return EndedRun(_as_the_engine_says(entry), None, tuple(unread or of_others), reported_elsewhere=elsewhere)

@@ -98,6 +98,11 @@ class SeenRun:
         return epoch_progress([(epoch, time - start, samples) for epoch, time, samples in times if time and start is not None])
 
     @property
+    def epoch_times(self) -> Points:
+        """Epochs that are done, and when, unix seconds."""
+        return tuple((epoch, seconds + (self.times.started_at or 0.0)) for epoch, seconds in self.epochs.times)
+
+    @property
     def epochs_planned(self) -> float | None:
         """How many epochs it will have at most."""
         return self.parameters.get("epochs")

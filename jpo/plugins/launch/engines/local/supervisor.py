@@ -89,7 +89,7 @@ class Supervision:
         state: as it stands on disk.
         exit: of the command, negative for a signal; None: it goes on.
         stopping: why it is being ended, and what that makes of it.
-        busy_cpus: the most in any tick since the state was renewed: those that were busy, and those for which threads waited.
+        looked: when limits were looked at, and for how long threads had waited for a CPU until then.
         asked_at: monotonic seconds at which it was asked to end, or at which what it left behind was.
     """
 
@@ -102,10 +102,8 @@ class Supervision:
     stopping: tuple[str, RunStatus] | None = None
     asked_at: float | None = None
     rest_asked_at: float | None = None
-    looked: float = 0.0
+    looked: tuple[float, float] = (0.0, 0.0)
     renewed: float = 0.0
-    busy_cpus: float = 0.0
-    waited: float = 0.0
     wanted: list[str] = field(default_factory=list)
 
 
@@ -191,7 +189,7 @@ def _watch(run: Supervision, owner: int) -> None:
         if run.wanted:
             _stop(run, run.wanted[0], RunStatus.STOPPED)
         _reap(run)
-        if time.monotonic() - run.looked > TICK_SECONDS:
+        if time.monotonic() - run.looked[0] > TICK_SECONDS:
             _hold_to_limits(run)
     run.output.take_rest()
     _close(run)
@@ -232,8 +230,9 @@ def _hold_to_limits(run: Supervision) -> None:
     order, now, its, before = run.order, time.monotonic(), processes.below(os.getpid()), run.state.cpu_seconds or 0.0
     memory, (used, waited) = processes.memory_bytes(its) / BYTES_PER_GIB, processes.used_and_waited_seconds(its)
     run.state = _measured(run.state, memory, used)
-    wanted = (run.state.cpu_seconds or 0.0) - before + max(0.0, waited - run.waited)
-    run.busy_cpus, run.looked, run.waited = max(run.busy_cpus, wanted / (now - run.looked)), now, waited
+    wanted = (run.state.cpu_seconds or 0.0) - before + max(0.0, waited - run.looked[1])
+    run.state = replace(run.state, busy_cpus=max(run.state.busy_cpus or 0.0, wanted / (now - run.looked[0])))
+    run.looked = now, waited
     if order.most_gib is not None and memory > order.most_gib and run.exit is None:
         words = f"its processes took {memory:.3g} GiB, of {order.most_gib:.3g} that it may"
         _stop(run, words, RunStatus.OOM_KILLED)
@@ -243,10 +242,11 @@ def _hold_to_limits(run: Supervision) -> None:
     if run.asked_at is not None and run.exit is None and now - run.asked_at > order.grace_seconds:
         processes.send(processes.below(os.getpid()), signal.SIGKILL)
     if now - run.renewed > RENEWAL_SECONDS:
-        run.renewed, run.state, run.busy_cpus = now, replace(run.state, busy_cpus=run.busy_cpus), 0.0
+        run.renewed = now
         _give_back_cpus(run)
         with suppress(LaunchError):
             write_state(order.folder, run.state)
+        run.state = replace(run.state, busy_cpus=0.0)
 
 
 def _give_back_cpus(run: Supervision) -> None:

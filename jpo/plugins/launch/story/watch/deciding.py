@@ -155,18 +155,13 @@ def settle(seen: SeenRun, past: PastRuns, reach: Handle | None, prices: Prices) 
     ended_at, rate = seen.times.ended_at or seen.at, usd_per_hour(seen.parameters, prices)
     with account.deciding(reach.ledger, seen.run_id) as adjustments:
         open_ones = [n for n, each in enumerate(adjustments) if not each.settled]
-        times, won = clock_times(seen), _won(seen, past)
+        won = _won(seen, past)
         for n in open_ones:
-            lost = seconds_lost(n, adjustments, times, end=ended_at)
+            lost = seconds_lost(n, adjustments, seen.epoch_times, end=ended_at)
             adjustments[n] = settled(adjustments[n], ended_at=ended_at, usd_per_hour=rate, won=won, lost=lost)
         known = [adjustments[n] for n in open_ones]
         account.put_on_audit_log(seen.run_id, seen.identity, known, reach.open_store, kind=account.SETTLED, now=seen.at)
         return tuple(adjustments)
-
-
-def clock_times(seen: SeenRun) -> list[tuple[float, float]]:
-    """Epochs that are done, and when, unix seconds."""
-    return [(epoch, seconds + (seen.times.started_at or 0.0)) for epoch, seconds in seen.epochs.times]
 
 
 def _won(seen: SeenRun, past: PastRuns) -> bool | None:

@@ -22,7 +22,7 @@ from jpo.plugins.launch.project.finished import put_on_record
 from jpo.plugins.launch.project.place import ledger_of
 from jpo.plugins.launch.report.watch.launched import LaunchedRun, LaunchedRuns
 from jpo.plugins.launch.report.watch.watched import WatchedRun
-from jpo.plugins.launch.story.watch.deciding import Handle, WatchOptions, Window, clock_times, decide, held_now, is_due, settle
+from jpo.plugins.launch.story.watch.deciding import Handle, WatchOptions, Window, decide, held_now, is_due, settle
 from jpo.plugins.launch.story.watch.standing import ProjectTerms, progress_of, standing
 from jpo.plugins.launch.watching import account
 from jpo.plugins.launch.watching.observers import LaunchObserver, LogObserver, PrometheusObserver
@@ -94,7 +94,7 @@ class RunWatch:
             elif not self.options.in_a_loop:
                 before = account.read(self.reach.ledger, seen.run_id) if self.reach else []
                 uses = self.window.uses(held_now(self._given(seen), before))
-                made = tuple(returns(before, clock_times(seen), now=seen.at))
+                made = tuple(returns(before, seen.epoch_times, now=seen.at))
                 made = made or tuple(releases(uses, progress, seen.parameters, self.terms.prices, now=seen.at))
         decisions, self.held = decide(made, self.reach, self.options, now=now)
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
