@@ -110,8 +110,7 @@ def from_json(found: Mapping[str, Any]) -> Adjustment:
 
 
 def is_new(adjustment: Adjustment, before: Sequence[Adjustment]) -> bool:
-    """Whether it was not decided before: a stop once, a release only of more than the last one of that resource, if the run did
-    not get that again.
+    """Whether it was not decided before: a stop once, a release of more than the last one, unless the run got that again.
 
     What was only said before is new again where it is to be carried out; what an engine refused is not.
     """

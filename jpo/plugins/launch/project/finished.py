@@ -27,7 +27,6 @@ NO_FACTS = ("run_id", "start", "end", "cpu_seconds", "memory_bytes", "converged"
 """Numbers of a head that say nothing of model and data, or might be names."""
 SOURCE = "launch"
 """Source of runs that wrote no log: what is known of them is what their engine says."""
-ANOTHER = "JPO-W775"
 NEARLY = 0.98
 """Of a boundary: clocks and schedulers are not exact, and what ended there was ended by it."""
 CLOCKS_SECONDS = 2.0
@@ -74,8 +73,10 @@ def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
         if path in inside or run.run_id == entry.job.run_id or later:
             counts = _as_launched(run, entry, path in inside)
             if counts.source != run.source:
-                unread.append(Note(ANOTHER, names_another(run.run_id, run.identity, entry), path.name))
-            return EndedRun(counts, path, tuple(unread), facts={**_facts(entry, ledger), **facts_of(path)})
+                unread.append(Note("JPO-W775", names_another(run.run_id, run.identity, entry), path.name))
+            scripts = (entry.job.folder / word for word in entry.job.command if word.endswith(".py"))
+            found = written(next(scripts, Path())) | printed(folder_of(ledger, entry.job.run_id) / "output.log") | facts_of(path)
+            return EndedRun(counts, path, tuple(unread), facts=found)
         of_others.append(Note("", f"{path} is of run {run.run_id}, which began before", str(path)))
     elsewhere = settings.values.prometheus.url is not None
     return EndedRun(_as_the_engine_says(entry), None, tuple(unread or of_others), reported_elsewhere=elsewhere)
@@ -100,12 +101,6 @@ def facts_of(path: Path) -> dict[str, float]:
     head = parsed(path).head
     known = {*PARAMETERS, *COUNTS, *MEASURED, *NO_FACTS}
     return {name: value for name, text in head.items() if name not in known and math.isfinite(value := number_or_nan(text))}
-
-
-def _facts(entry: Entry, ledger: Path) -> dict[str, float]:
-    """What a run's script and its output say of the model."""
-    scripts = (entry.job.folder / word for word in entry.job.command if word.endswith(".py"))
-    return {**written(next(scripts, Path())), **printed(folder_of(ledger, entry.job.run_id) / "output.log")}
 
 
 def _written_at(path: Path) -> float:

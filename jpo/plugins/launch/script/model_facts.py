@@ -2,12 +2,13 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from jpo.errors import UsageError
 from jpo.plugins.launch.script.analysis import trees_of
+from jpo.plugins.launch.script.bindings import name_of
 
 HEAD_BYTES = 2**16
 PRINTED: Mapping[str, str] = {
@@ -38,14 +39,10 @@ def printed(output: Path) -> dict[str, float]:
 
 def written(script: Path) -> dict[str, float]:
     """The number of layers that a script, with the modules beside it, writes out; of several, nothing."""
+    found = set[float]()
     with suppress(UsageError):
-        found = {value for tree in trees_of(script) for node in ast.walk(tree) for value in _layers(node)}
-        return {"model_layers": float(found.pop())} if len(found) == 1 else {}
-    return {}
-
-
-def _layers(node: ast.AST) -> Iterator[int]:
-    names = [node.arg] if isinstance(node, ast.keyword) else []
-    names += [each.id for each in node.targets if isinstance(each, ast.Name)] if isinstance(node, ast.Assign) else []
-    if LAYERS & {*names} and isinstance(node.value, ast.Constant) and type(node.value.value) is int:  # type: ignore[attr-defined]
-        yield node.value.value  # type: ignore[attr-defined]
+        for node in (node for tree in trees_of(script) for node in ast.walk(tree) if isinstance(node, ast.keyword | ast.Assign)):
+            names = [node.arg] if isinstance(node, ast.keyword) else [name_of(each) for each in node.targets]
+            if LAYERS & {*names} and isinstance(node.value, ast.Constant) and type(node.value.value) is int:
+                found.add(float(node.value.value))
+    return {"model_layers": found.pop()} if len(found) == 1 else {}
