@@ -227,8 +227,12 @@ def _reap(run: Supervision) -> None:
 
 def _hold_to_limits(run: Supervision) -> None:
     """Measure, renew the state, and end what takes too long, too much, or does not end when asked."""
-    order, now, its, before = run.order, time.monotonic(), processes.below(os.getpid()), run.state.cpu_seconds or 0.0
-    memory, (used, waited) = processes.memory_bytes(its) / BYTES_PER_GIB, processes.used_and_waited_seconds(its)
+    order, its, before = run.order, processes.below(os.getpid()), run.state.cpu_seconds or 0.0
+    (used, waited), now = (
+        processes.used_and_waited_seconds(its),
+        time.monotonic(),
+    )  # at once: on a busy machine the rest takes long
+    memory = processes.memory_bytes(its) / BYTES_PER_GIB
     run.state = _measured(run.state, memory, used)
     wanted = (run.state.cpu_seconds or 0.0) - before + max(0.0, waited - run.looked[1])
     run.state = replace(run.state, busy_cpus=max(run.state.busy_cpus or 0.0, wanted / (now - run.looked[0])))
