@@ -58,7 +58,7 @@ def wheel(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_both_packages_with_their_data_and_nothing_else(clone: Path, wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.partition("/")[0] for name in names} == {"jpo", "constraints", f"jpo-{PROJECT['version']}.dist-info"}
+    assert {name.partition("/")[0] for name in names} == {"jpo", "constraints", f"jpo-{__version__}.dist-info"}
     tracked = {
         str(path.relative_to(clone)) for top in ("jpo", "constraints") for path in (clone / top).rglob("*") if path.is_file()
     }
