@@ -8,6 +8,8 @@ One file, standard library only, Python 3.9 or newer: import it, or copy it. Wro
 raises: a failure is one warning, and training continues. Settings (JPO_RUNLOG_DIR, JPO_METRICS_PORT ...): docs/reporting.md.
 """
 
+from __future__ import annotations  # a union in a signature fails on Python 3.9
+
 import logging
 import math
 import os
@@ -85,7 +87,7 @@ class RunLog:
         self._process = None if rank else os.getpid()  # the one that reports
         self._alone = max(self._setting(name, 1) for name in SIZES) <= 1
 
-    def __enter__(self) -> "RunLog":
+    def __enter__(self) -> RunLog:
         self.start()
         if self._process == os.getpid() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
             with suppress(ValueError):  # this is not the main thread
