@@ -1,15 +1,12 @@
 """A run on this machine as it goes on, for `jpo phases follow`: what its processes use, and the cgroup that is theirs alone."""
 
-import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from math import inf
 from pathlib import Path
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.engines.local.processes import CGROUPS, memory_bytes
-
-TICKS = os.sysconf("SC_CLK_TCK")
+from jpo.plugins.launch.engines.local.processes import CGROUPS, memory_bytes, used_and_waited_seconds
 
 
 class LiveProcesses:
@@ -29,7 +26,7 @@ class LiveProcesses:
         pids, now = self._pids(), self._clock()
         if not pids:
             return None
-        before, self._before = self._before, (now, cpu_seconds(pids))
+        before, self._before = self._before, (now, used_and_waited_seconds(pids)[0])
         if before is None or now == before[0]:
             return ()
         return ((now, max(0.0, self._before[1] - before[1]) / (now - before[0]), float(memory_bytes(pids))),)
@@ -40,15 +37,6 @@ class LiveProcesses:
     def give(self, request: tuple[float, float]) -> None:
         finding, remedy = "shares its cgroup with others", "start it in its own: systemd-run --scope -p Delegate=yes TRAIN"
         raise LaunchError(f"run {self.name}", finding, f"{remedy}; or follow it without --apply", code="JPO-E753")
-
-
-def cpu_seconds(pids: Collection[int]) -> float:
-    """CPU time of processes and of those that they have waited for."""
-    total = 0
-    for pid in pids:
-        with suppress(OSError, ValueError, IndexError):
-            total += sum(map(int, Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[11:15]))
-    return total / TICKS
 
 
 def own_cgroup(pids: Collection[int]) -> Path | None:

@@ -9,7 +9,7 @@ import pytest
 from followed_runs import real_cgroup
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.engines.local.live import LiveProcesses, cpu_seconds, own_cgroup
+from jpo.plugins.launch.engines.local.live import LiveProcesses, own_cgroup
 
 
 @pytest.fixture
@@ -29,7 +29,6 @@ def test_samples_are_what_the_processes_use(busy: subprocess.Popen[bytes]) -> No
         ((_, cores, size),) = live.samples() or ()
     assert 0 < cores < 2
     assert size > 3e7
-    assert cpu_seconds([busy.pid]) > 0
 
 
 def test_one_without_processes_has_ended() -> None:
