@@ -113,6 +113,7 @@ MAY_WRITE_FILES = {
     "jpo/__main__.py": "/dev/null in place of a closed stdout, and the log file of an internal error",
     "jpo/cli/gate.py": "/dev/null in place of a closed stdout",
     "constraints/workload_checker.py": "the checker's private copy",
+    "jpo/plugins/phases/following/cgroup.py": "limits of a cgroup, which are files of the kernel's",
     "jpo/plugins/launch/ledger.py": "an empty file that is locked; what stands in the ledger goes through the writer",
     "jpo/plugins/launch/engines/local/leases.py": "empty files that are locked",
     "jpo/plugins/launch/engines/local/output.py": "appends what a run prints to its output.log, which nobody else writes",
@@ -182,6 +183,7 @@ AT_THE_GATE = {
 WRITTEN = {
     "jpo/cli/gate.py": "results in one of the forms, and config.ini as it was in force",
     "jpo/plugins/cluster/story/agents.py": "weights",
+    "jpo/plugins/phases/following/cgroup.py": "limits of a cgroup: numbers, or what stood there",
     "jpo/plugins/launch/story/run.py": "a task of SkyPilot: YAML, with every value quoted",
     "jpo/plugins/lab/story/simulate.py": "config.ini and jpo.toml of simulated jobs, by JPO's own names",
     "jpo/plugins/lab/story/logs.py": "the extended table, made of csv_line",

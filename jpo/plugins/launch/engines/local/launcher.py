@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
@@ -19,6 +20,7 @@ from jpo.inventory.machine import Machine, machine_here
 from jpo.plugins.launch.engines import Surroundings
 from jpo.plugins.launch.engines.local import leases
 from jpo.plugins.launch.engines.local.capacity import CPU, cpu_names, leased_cpus, leased_gpus, refuse_needs, room_of
+from jpo.plugins.launch.engines.local.live import LiveProcesses
 from jpo.plugins.launch.engines.local.processes import MARK, confine, kill_marked, marked, most_cpus, oom_kills, send_if_born
 from jpo.plugins.launch.engines.local.state_file import STATE_FILE, Place, RunEnd, RunState, read_state, supervised, write_state
 from jpo.plugins.launch.engines.local.supervisor import RENEWAL_SECONDS, STARTED, Order, end_of, packed
@@ -124,10 +126,7 @@ class LocalLauncher:
 
         Raises LaunchError: JPO-E753, it does not run here, or nothing else than CPUs is to change, which this machine reserves.
         """
-        found, place = self._found(engine_id), f"run {engine_id}"
-        if found is None or self.status(engine_id).state is not JobState.RUNNING or found[0].place != Place.here():
-            raise LaunchError(place, "does not run on this machine", "only what runs can be resized", code="JPO-E753")
-        state, _ = found
+        state, place = self._running_here(engine_id), f"run {engine_id}"
         pids = [pid for pid in marked(state.token) if pid != state.supervisor]
         if needs.cpus is None or int(needs.cpus) == most_cpus(pids):
             finding = "on this machine only the CPUs of a run can change: it reserves no memory that others could have"
@@ -135,6 +134,17 @@ class LocalLauncher:
         names = cpu_names()
         unheld = [int(name.removeprefix(CPU)) for name in (*leases.free(self._leases, names), *names)]
         confine(pids, max(1, int(needs.cpus)), unheld)
+
+    def live(self, engine_id: str) -> LiveProcesses:
+        """Its processes. LaunchError JPO-E753: it does not run here."""
+        return LiveProcesses(engine_id.rpartition("/")[0], partial(marked, self._running_here(engine_id).token), time.time)
+
+    def _running_here(self, engine_id: str) -> RunState:
+        found = self._found(engine_id)
+        if found is None or self.status(engine_id).state is not JobState.RUNNING or found[0].place != Place.here():
+            finding, remedy = "does not run on this machine", "only what runs can be followed or resized"
+            raise LaunchError(f"run {engine_id}", finding, remedy, code="JPO-E753")
+        return found[0]
 
     def _start(self, job: LaunchJob, folder: Path, state: RunState, lock: int) -> None:
         """Start the supervisor, hand it lock, leases and order, and wait until it has started the command.
