@@ -11,6 +11,7 @@ from safetensors.numpy import load, save
 from jpo.errors import UsageError, quoted, words_of
 from jpo.files.reading import contents, json_object
 from jpo.plugins.cluster.agents.base import LearningAgent
+from jpo.plugins.cluster.agents.reserving import Reserving
 from jpo.plugins.cluster.environment.episode import PAIRS, EpisodeOptions
 from jpo.plugins.cluster.environment.observation import FIGURES, OF_A_JOB
 
@@ -19,14 +20,16 @@ SCHEMA = f"jpo-cluster-1:{','.join((*FIGURES, *OF_A_JOB))}"
 MOST_BYTES = 1 << 28
 MOST_SLOTS = 4096
 """Slots, and width of networks, of a model that is read."""
-KINDS = ("reinforce", "actor-critic", "sac")
+KINDS = ("cross-entropy", "reinforce", "actor-critic", "sac")
 HEADER = ("schema", "kind", "mode", "slots", "order", "resources", "pairs", "void", "hidden", "lr", "gamma")
 
 
 def new_agent(
     kind: str, options: EpisodeOptions, *, hidden: int = 32, lr: float = 1e-3, gamma: float = 1.0, seed: int = 0
 ) -> LearningAgent:
-    """An agent that has learnt nothing yet; `kind`: of KINDS. Raises UsageError: JPO-E743, torch is not installed."""
+    """An agent that has learnt nothing yet; `kind`: of KINDS. Raises UsageError: JPO-E743, it needs torch, which is missing."""
+    if kind == "cross-entropy":
+        return Reserving(options, hidden=hidden, lr=lr, gamma=gamma, seed=seed)
     try:
         import torch
     except ImportError as error:

@@ -1,0 +1,114 @@
+"""Reserve: a rule with EASY whose long jobs leave devices free for short ones to come. How many is learnt.
+
+A job may start if as large a share of the devices stays free as a logistic function of the logarithms of its requested time and
+its size says. Without that share it is the rule. It is known when a job comes, so that simulations are as fast as those of rules,
+and nothing but numpy is needed.
+
+Source of the search: Rubinstein, "The Cross-Entropy Method for Combinatorial and Continuous Optimization", 1999; for policies:
+Szita, Lőrincz, "Learning Tetris Using the Noisy Cross-Entropy Method", Neural Computation 2006.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jpo.plugins.cluster.agents.base import LearningAgent
+from jpo.plugins.cluster.agents.sequences import Sequence as JobSequence
+from jpo.plugins.cluster.environment.episode import EpisodeOptions
+from jpo.plugins.cluster.environment.rewards import METERED
+from jpo.plugins.cluster.grid import schedule_metrics
+from jpo.plugins.cluster.machine.bill import bill
+from jpo.plugins.cluster.machine.discipline import Discipline, run
+from jpo.plugins.cluster.machine.simulation import Schedule
+from jpo.plugins.cluster.metrics import bounded_slowdown
+from jpo.plugins.cluster.queueing.selection import selection
+from jpo.plugins.cluster.queueing.simulate import Rule
+
+MOST = 0.8
+"""Share of the devices that is ever kept free."""
+BEGIN, SPREAD = (-4.0, 0.0, 0.0, 0.0, 0.0), (2.0, 1.0, 1.0, 0.5, 0.5)
+"""Weights before anything is learnt, nearly those of the rule, and how far the search goes from there at first."""
+TRIED, KEPT, NARROWEST = 16, 4, 0.1
+"""Weights that are tried in a round on the same sequences; the best ones, towards which the search moves; its least spread."""
+STEP = 0.7
+TOLERATED, EXCESS = 0.1, 10.0
+"""By what share mean turnaround may grow; what more of it takes from the return."""
+
+
+class Reserving(LearningAgent):
+    """The cross-entropy method. `margin`: by how much less than learnt stays free; infinite: the rule."""
+
+    def __init__(
+        self, options: EpisodeOptions | None = None, *, hidden: int = 32, lr: float = 1e-3, gamma: float = 1.0, seed: int = 0
+    ) -> None:
+        super().__init__(options, hidden=hidden, lr=lr, gamma=gamma, seed=seed)
+        if self.options.mode != "backfill":
+            raise ValueError("a reserve is for mode backfill")
+        self._search = np.array((BEGIN, SPREAD))
+        self._rng = np.random.default_rng(seed)
+
+    def evolve(self, drawn: Sequence[JobSequence], objective: str) -> Mapping[str, float]:
+        """A round of the search; the mean return of what was tried (-1: as the rule)."""
+        sign = 1.0 if objective == "utilisation" else -1.0
+        rule = np.array([self._values(one, objective, None) for one in drawn])  # (drawn, 2)
+        mean, spread = self._search
+        tried = mean + spread * self._rng.normal(size=(TRIED, len(mean)))
+        values = np.array([[self._values(one, objective, weights) for one in drawn] for weights in tried])  # (tried, drawn, 2)
+        shares, later = (values / np.where(rule, rule, 1.0)).mean(axis=1).T
+        returns = sign * shares - EXCESS * np.maximum(later - 1 - TOLERATED, 0.0)
+        best = tried[np.argsort(-returns, kind="stable")[:KEPT]]
+        found = np.array((best.mean(axis=0), np.maximum(best.std(axis=0), NARROWEST)))
+        self._search = (1 - STEP) * self._search + STEP * found
+        return {"return": float(returns.mean())}
+
+    def value(self, drawn: JobSequence, objective: str) -> float:
+        """The metric of a sequence with what has been learnt."""
+        return self._values(drawn, objective, None if math.isinf(self.margin) else self._search[0])[0]
+
+    def _values(self, drawn: JobSequence, objective: str, weights: NDArray[np.float64] | None) -> list[float]:
+        """The metric and the mean turnaround; without weights as the rule."""
+        rule = Rule(self.options.order, "easy", self.options.resources)
+        return values_of_rule(rule, drawn, (objective, "turnaround"), () if weights is None else self._keep(drawn, weights))
+
+    def _keep(self, drawn: JobSequence, weights: NDArray[np.float64]) -> Sequence[int]:
+        """By job how many devices must stay free; never more than it leaves of all."""
+        jobs, demand, platform = drawn
+        wanted = demand.tasks * np.where(demand.gpus > 0, demand.gpus, demand.cpus)
+        devices = np.where(demand.gpus > 0, platform.cores("gpu"), platform.cores("cpu"))
+        hours, size = np.log(jobs.requested_seconds / 3600) / 2, np.log2(wanted / devices) / 2
+        seen = np.stack((np.ones(len(jobs)), hours, size, hours * hours, hours * size))
+        share = np.maximum(MOST / (1 + np.exp(-(weights @ seen).clip(-50, 50))) - self.margin, 0.0)
+        found: list[int] = np.minimum(np.round(share * devices), devices - wanted).astype(np.int64).tolist()
+        return found
+
+    def weights(self) -> dict[str, NDArray[np.float32]]:
+        return {"search": self._search.astype(np.float32)}
+
+    def load(self, weights: Mapping[str, NDArray[np.float32]]) -> None:
+        if weights["search"].shape != self._search.shape:
+            raise ValueError("search has another shape")
+        self._search = weights["search"].astype(np.float64)
+
+
+def values_of_rule(rule: Rule, drawn: JobSequence, objectives: Sequence[str], keep: Sequence[int] = ()) -> list[float]:
+    """Metrics of a sequence; `keep`: as in discipline.py."""
+    jobs, demand, platform = drawn
+    chosen = selection(rule.selection, seed=0)
+    managed = Discipline(chosen, rule.resources or "first", rule.backfilling, elastic=rule.elastic, keep=keep)
+    schedule = run(jobs, demand, platform, managed)
+    return [_metric(objective, drawn, schedule) for objective in objectives]
+
+
+def _metric(objective: str, drawn: JobSequence, schedule: Schedule) -> float:
+    jobs, demand, platform = drawn
+    if objective in METERED:
+        owed = bill(jobs, demand, platform, schedule)
+        return (owed.energy_joules if objective == "energy" else owed.edp_joule_seconds) or 0.0  # as the ledger has it
+    if objective == "slowdown":  # of run times on the reference device, as in the rewards: a slow device is the policy's doing
+        return float(bounded_slowdown(schedule.starts - jobs.submit_seconds, jobs.run_seconds).mean())
+    if objective == "turnaround":
+        return float((schedule.ends - jobs.submit_seconds).mean())
+    found = schedule_metrics(jobs, demand, platform.cores("gpu" if demand.gpus.any() else "cpu"), schedule)
+    return {"wait": found.wait_seconds.average, "makespan": found.makespan_seconds, "utilisation": found.utilisation}[objective]
