@@ -1,4 +1,7 @@
-"""A learnt agent on disk: weights and the optimiser as safetensors, and in its header what it decides. Loading runs no code."""
+"""A learnt agent on disk: weights and the optimiser as safetensors, and in its header what it decides. Loading runs no code.
+
+The file carries the hash of every other byte of it, which is checked first; those of earlier versions have none.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,9 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors.numpy import load
 
-from jpo.errors import UsageError, quoted, words_of
+from jpo.agent.sealed import seal, unseal
+from jpo.errors import StoreError, UsageError, quoted, words_of
 from jpo.files.reading import contents, json_object
 from jpo.plugins.cluster.agents.base import LearningAgent
 from jpo.plugins.cluster.agents.reserving import Reserving
@@ -17,6 +21,8 @@ from jpo.plugins.cluster.environment.observation import FIGURES, OF_A_JOB
 
 SCHEMA = f"jpo-cluster-1:{','.join((*FIGURES, *OF_A_JOB))}"
 """Changes with what an agent sees: weights of another one would see other things."""
+SHIPPED, FOR_GPUS = Path("shipped"), Path(__file__).parent / "weights" / "gpus.safetensors"
+"""How the command line names the model that comes along, and where it is; its card beside it."""
 MOST_BYTES = 1 << 28
 MOST_SLOTS = 4096
 """Slots, and width of networks, of a model that is read."""
@@ -59,7 +65,7 @@ def to_bytes(agent: LearningAgent, kind: str) -> bytes:
         "lr": repr(agent.lr),
         "gamma": repr(agent.gamma),
     }
-    return save(agent.weights(), header)
+    return seal(agent.weights(), header)
 
 
 def read_agent(path: Path, *, seed: int = 0) -> tuple[LearningAgent, str]:
@@ -105,7 +111,7 @@ def _options(header: Mapping[str, str]) -> EpisodeOptions:
 
 def _kept(path: Path) -> tuple[Mapping[str, str], bytes]:
     """The header of a model that was learnt with these observations, and the whole file."""
-    data = contents(path, MOST_BYTES, lambda finding: foreign(path, finding))
+    data = contents(FOR_GPUS if path == SHIPPED else path, MOST_BYTES, lambda finding: foreign(path, finding))
     size = int.from_bytes(data[:8], "little")
     try:
         found = json_object(data[8 : 8 + size]).get("__metadata__", {}) if 0 < size <= len(data) - 8 else {}
@@ -113,6 +119,11 @@ def _kept(path: Path) -> tuple[Mapping[str, str], bytes]:
         raise foreign(path, "is not a file of weights") from error
     if not (isinstance(found, dict) and all(isinstance(value, str) for value in found.values())):
         raise foreign(path, "is not a file of weights")
+    if "jpo" in found:
+        try:
+            found = unseal(data)[1]
+        except StoreError as error:
+            raise foreign(path, error.finding) from error
     if "schema" not in found:
         raise foreign(path, "is not a model of the cluster lab")
     if found["schema"] != SCHEMA:

@@ -28,11 +28,11 @@ from jpo.plugins.cluster.queueing.simulate import Rule
 
 MOST = 0.8
 """Share of the devices that is ever kept free."""
-BEGIN, SPREAD = (-4.0, 0.0, 0.0, 0.0, 0.0), (2.0, 1.0, 1.0, 0.5, 0.5)
+BEGIN, SPREAD = (-4.0, 0.0, 0.0, 0.0), (2.5, 1.0, 0.7, 1.0)
 """Weights before anything is learnt, nearly those of the rule, and how far the search goes from there at first."""
-TRIED, KEPT, NARROWEST = 16, 4, 0.1
+TRIED, KEPT, NARROWEST = 16, 5, 0.1
 """Weights that are tried in a round on the same sequences; the best ones, towards which the search moves; its least spread."""
-STEP = 0.7
+STEP = 0.5
 TOLERATED, EXCESS = 0.1, 10.0
 """By what share mean turnaround may grow; what more of it takes from the return."""
 
@@ -56,7 +56,7 @@ class Reserving(LearningAgent):
         mean, spread = self._search
         tried = mean + spread * self._rng.normal(size=(TRIED, len(mean)))
         values = np.array([[self._values(one, objective, weights) for one in drawn] for weights in tried])  # (tried, drawn, 2)
-        shares, later = (values / np.where(rule, rule, 1.0)).mean(axis=1).T
+        shares, later = (values.mean(axis=1) / np.where(rule, rule, 1.0).mean(axis=0)).T
         returns = sign * shares - EXCESS * np.maximum(later - 1 - TOLERATED, 0.0)
         best = tried[np.argsort(-returns, kind="stable")[:KEPT]]
         found = np.array((best.mean(axis=0), np.maximum(best.std(axis=0), NARROWEST)))
@@ -77,10 +77,10 @@ class Reserving(LearningAgent):
         jobs, demand, platform = drawn
         wanted = demand.tasks * np.where(demand.gpus > 0, demand.gpus, demand.cpus)
         devices = np.where(demand.gpus > 0, platform.cores("gpu"), platform.cores("cpu"))
-        hours, size = np.log(jobs.requested_seconds / 3600) / 2, np.log2(wanted / devices) / 2
-        seen = np.stack((np.ones(len(jobs)), hours, size, hours * hours, hours * size))
-        share = np.maximum(MOST / (1 + np.exp(-(weights @ seen).clip(-50, 50))) - self.margin, 0.0)
-        found: list[int] = np.minimum(np.round(share * devices), devices - wanted).astype(np.int64).tolist()
+        hours = np.log(jobs.requested_seconds / 3600)
+        most, ramp, rest = logistic(np.stack((0 * hours + weights[0], (hours - weights[1]) / np.exp(weights[2]), 0 * hours + weights[3])))
+        share = np.maximum(MOST * most * ramp - self.margin, 0.0)
+        found: list[int] = np.minimum(np.round(share * devices), rest * (devices - wanted)).astype(np.int64).tolist()
         return found
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
@@ -90,6 +90,10 @@ class Reserving(LearningAgent):
         if weights["search"].shape != self._search.shape:
             raise ValueError("search has another shape")
         self._search = weights["search"].astype(np.float64)
+
+
+def logistic(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 1 / (1 + np.exp(-weights.clip(-50, 50)))
 
 
 def values_of_rule(rule: Rule, drawn: JobSequence, objectives: Sequence[str], keep: Sequence[int] = ()) -> list[float]:

@@ -155,6 +155,8 @@ class Manager:
             self._shadow.forget()
         else:
             self._head, self._reserved = job, False
+            if len(queue) == 1:
+                return
             if self._drawn:
                 self._backfill_each(in_turn[begun + 1 :] if in_turn else [self._job[place] for place in queue[1:]])
             elif in_turn or self._keep:

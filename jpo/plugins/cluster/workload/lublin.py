@@ -8,8 +8,12 @@ Source: Lublin, Feitelson, "The Workload on Parallel Supercomputers: Modeling th
 the parameters of batch jobs in table 5. Simplified: one job class, and a sinusoidal day in place of the fitted slots.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
+from jpo.plugins.cluster.platform.platform import Platform
+from jpo.plugins.cluster.workload.demand import DemandTable, one_core_each
 from jpo.plugins.cluster.workload.jobs import JobTable, sorted_jobs
 
 SERIAL, POWER_OF_TWO = 0.2927, 0.6686
@@ -43,6 +47,33 @@ def draw_jobs(count: int, processors: int, *, load: float, seed: int) -> JobTabl
     by_day = np.floor(moments - 0.8 * DAY_SECONDS / (2 * np.pi) * np.sin(2 * np.pi * moments / DAY_SECONDS))
     users = rng.zipf(1.7, count) % USERS
     return sorted_jobs(np.arange(1, count + 1), np.maximum(by_day, 0.0), run, requested, needed, users.astype(np.int64))
+
+
+def draw_work(count: int, platform: Platform, *, load: float, seed: int) -> tuple[JobTable, DemandTable]:
+    """Jobs for a platform: of GPUs if it has some, else of CPU cores, a task for each.
+
+    A task has as many GPUs as the smallest processor of them at most, with what every node has of CPU cores for each, and the
+    class of its model is any of those that processors name. The load is that of devices as fast as they are on average.
+    """
+    gpus = [(node, processor) for _, node in platform.nodes for processor in node.processors if processor.kind == "gpu"]
+    if not gpus:
+        jobs = draw_jobs(count, platform.cores("cpu"), load=load, seed=seed)
+        return jobs, one_core_each(jobs)
+    devices = platform.cores("gpu")
+    speed = sum(processor.cores * processor.speed for _, processor in gpus) / devices
+    drawn = draw_jobs(count, devices, load=load * speed, seed=seed)
+    each = np.minimum(drawn.processors, min(processor.cores for _, processor in gpus))
+    tasks = drawn.processors // each  # those of several nodes have whole ones
+    beside = min(
+        sum(other.cores for other in node.processors if other.kind == "cpu")
+        // sum(other.cores for other in node.processors if other.kind == "gpu")
+        for node, _ in gpus
+    )
+    names = sorted({name for _, processor in gpus for name in processor.speeds}) or [""]
+    classes = tuple(np.random.default_rng((seed, 1)).choice(names, count).tolist())
+    nothing = np.zeros(count)
+    demand = DemandTable(tasks, beside * each, each, nothing, nothing, ("",) * count, classes, nothing + np.inf)
+    return replace(drawn, processors=tasks * each), demand
 
 
 def _sizes(rng: np.random.Generator, count: int, processors: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
