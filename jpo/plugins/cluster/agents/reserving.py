@@ -33,7 +33,7 @@ BEGIN, SPREAD = (-4.0, 0.0, 0.0, 0.0), (2.5, 1.0, 0.7, 1.0)
 TRIED, KEPT, NARROWEST = 16, 5, 0.1
 """Weights that are tried in a round on the same sequences; the best ones, towards which the search moves; its least spread."""
 STEP = 0.5
-TOLERATED, EXCESS = 0.1, 10.0
+TOLERATED, EXCESS = 0.2, 10.0
 """By what share mean turnaround may grow; what more of it takes from the return."""
 
 
@@ -78,7 +78,9 @@ class Reserving(LearningAgent):
         wanted = demand.tasks * np.where(demand.gpus > 0, demand.gpus, demand.cpus)
         devices = np.where(demand.gpus > 0, platform.cores("gpu"), platform.cores("cpu"))
         hours = np.log(jobs.requested_seconds / 3600)
-        most, ramp, rest = logistic(np.stack((0 * hours + weights[0], (hours - weights[1]) / np.exp(weights[2]), 0 * hours + weights[3])))
+        most, ramp, rest = logistic(
+            np.stack((0 * hours + weights[0], (hours - weights[1]) / np.exp(weights[2]), 0 * hours + weights[3]))
+        )
         share = np.maximum(MOST * most * ramp - self.margin, 0.0)
         found: list[int] = np.minimum(np.round(share * devices), rest * (devices - wanted)).astype(np.int64).tolist()
         return found
