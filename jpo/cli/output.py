@@ -139,7 +139,7 @@ def track(numbers: Sequence[int], what: str) -> Iterable[int]:
 
 
 def track_in_lines(numbers: Sequence[int], what: str) -> Iterable[int]:
-    """The same for what takes minutes: where stderr is no terminal, a line now and then."""
+    """The same for what takes minutes: where stderr is no terminal, a line now and then, none in the first seconds."""
     if progress_stream().isatty():
         yield from track(numbers, what)
         return

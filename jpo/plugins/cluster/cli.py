@@ -207,7 +207,7 @@ legacy_option = click.option(
 @click.argument("model", type=FILE, metavar="MODEL.SAFETENSORS")
 @workload_options
 @agent_options
-@click.option("--learner", help="cross-entropy (default in mode backfill), actor-critic (default in others), reinforce, or sac.")
+@click.option("--learner", help="cross-entropy (default in mode backfill), actor-critic (default in others), or reinforce.")
 @click.option("--mode", type=click.Choice(["job", "backfill", "pair"]), default="backfill")
 @click.option("--order", default="saf", help="Job selection that sorts the queue.")
 @click.option("--resource", default="first", help=RESOURCES_HELP)

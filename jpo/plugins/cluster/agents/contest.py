@@ -51,7 +51,7 @@ def values_of_agent(
     for turn in turns:
         batch = drawn[turn * SIDE_BY_SIDE : (turn + 1) * SIDE_BY_SIDE]
         if isinstance(agent, Reserving):
-            found += [agent.value(one, objective) for one in batch]
+            found += [agent.values(one, (objective,))[0] for one in batch]
             continue
         episodes = [Episode(*one, agent.options) for one in batch]
         if isinstance(agent, LearningAgent):

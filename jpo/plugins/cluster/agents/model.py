@@ -26,7 +26,7 @@ SHIPPED, FOR_GPUS = Path("shipped"), Path(__file__).parent / "weights" / "gpus.s
 MOST_BYTES = 1 << 28
 MOST_SLOTS = 4096
 """Slots, and width of networks, of a model that is read."""
-KINDS = ("cross-entropy", "reinforce", "actor-critic", "sac")
+KINDS = ("cross-entropy", "reinforce", "actor-critic")
 HEADER = ("schema", "kind", "mode", "slots", "order", "resources", "pairs", "void", "hidden", "lr", "gamma")
 
 
@@ -43,11 +43,9 @@ def new_agent(
         raise UsageError("the agent", finding, remedy, code="JPO-E743") from error
     torch.use_deterministic_algorithms(True)
     from jpo.plugins.cluster.agents.actor_critic import ActorCritic
-    from jpo.plugins.cluster.agents.discrete_sac import DiscreteSac
     from jpo.plugins.cluster.agents.reinforce import Reinforce
 
-    found = {"reinforce": Reinforce, "actor-critic": ActorCritic, "sac": DiscreteSac}[kind]
-    return found(options, hidden=hidden, lr=lr, gamma=gamma, seed=seed)
+    return (Reinforce if kind == "reinforce" else ActorCritic)(options, hidden=hidden, lr=lr, gamma=gamma, seed=seed)
 
 
 def to_bytes(agent: LearningAgent, kind: str) -> bytes:

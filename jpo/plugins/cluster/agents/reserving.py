@@ -1,8 +1,9 @@
 """Reserve: a rule with EASY whose long jobs leave devices free for short ones to come. How many is learnt.
 
-A job may start if as large a share of the devices stays free as a logistic function of the logarithms of its requested time and
-its size says. Without that share it is the rule. It is known when a job comes, so that simulations are as fast as those of rules,
-and nothing but numpy is needed.
+A job may start if a share of the devices stays free that grows with its requested time, by a logistic function of its logarithm,
+but never more than a share of those that it leaves of all. Without it this is the rule. It is known when a job comes, so that
+simulations are as fast as those of rules, and nothing but numpy is needed. While the search goes on, mean turnaround may grow by
+TOLERATED alone: what is kept free costs long jobs time.
 
 Source of the search: Rubinstein, "The Cross-Entropy Method for Combinatorial and Continuous Optimization", 1999; for policies:
 Szita, Lőrincz, "Learning Tetris Using the Noisy Cross-Entropy Method", Neural Computation 2006.
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 
 from jpo.plugins.cluster.agents.base import LearningAgent
 from jpo.plugins.cluster.agents.sequences import Sequence as JobSequence
-from jpo.plugins.cluster.environment.episode import EpisodeOptions
 from jpo.plugins.cluster.environment.rewards import METERED
 from jpo.plugins.cluster.grid import schedule_metrics
 from jpo.plugins.cluster.machine.bill import bill
@@ -29,7 +29,8 @@ from jpo.plugins.cluster.queueing.simulate import Rule
 MOST = 0.8
 """Share of the devices that is ever kept free."""
 BEGIN, SPREAD = (-4.0, 0.0, 0.0, 0.0), (2.5, 1.0, 0.7, 1.0)
-"""Weights before anything is learnt, nearly those of the rule, and how far the search goes from there at first."""
+"""What is learnt, and how far the search goes at first: the largest share (a logit, nearly the rule), log hours of half of it,
+the logarithm of how slowly it grows, and the share of what a job leaves (a logit)."""
 TRIED, KEPT, NARROWEST = 16, 5, 0.1
 """Weights that are tried in a round on the same sequences; the best ones, towards which the search moves; its least spread."""
 STEP = 0.5
@@ -40,22 +41,18 @@ TOLERATED, EXCESS = 0.2, 10.0
 class Reserving(LearningAgent):
     """The cross-entropy method. `margin`: by how much less than learnt stays free; infinite: the rule."""
 
-    def __init__(
-        self, options: EpisodeOptions | None = None, *, hidden: int = 32, lr: float = 1e-3, gamma: float = 1.0, seed: int = 0
-    ) -> None:
-        super().__init__(options, hidden=hidden, lr=lr, gamma=gamma, seed=seed)
-        if self.options.mode != "backfill":
-            raise ValueError("a reserve is for mode backfill")
+    def begin(self) -> None:
         self._search = np.array((BEGIN, SPREAD))
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(self.seed)
 
     def evolve(self, drawn: Sequence[JobSequence], objective: str) -> Mapping[str, float]:
         """A round of the search; the mean return of what was tried (-1: as the rule)."""
         sign = 1.0 if objective == "utilisation" else -1.0
-        rule = np.array([self._values(one, objective, None) for one in drawn])  # (drawn, 2)
+        metrics, as_rule = (objective, "turnaround"), Rule(self.options.order, "easy", self.options.resources)
+        rule = np.array([values_of_rule(as_rule, one, metrics) for one in drawn])  # (drawn, 2)
         mean, spread = self._search
         tried = mean + spread * self._rng.normal(size=(TRIED, len(mean)))
-        values = np.array([[self._values(one, objective, weights) for one in drawn] for weights in tried])  # (tried, drawn, 2)
+        values = np.array([[self.values(one, metrics, weights) for one in drawn] for weights in tried])  # (tried, drawn, 2)
         shares, later = (values.mean(axis=1) / np.where(rule, rule, 1.0).mean(axis=0)).T
         returns = sign * shares - EXCESS * np.maximum(later - 1 - TOLERATED, 0.0)
         best = tried[np.argsort(-returns, kind="stable")[:KEPT]]
@@ -63,14 +60,10 @@ class Reserving(LearningAgent):
         self._search = (1 - STEP) * self._search + STEP * found
         return {"return": float(returns.mean())}
 
-    def value(self, drawn: JobSequence, objective: str) -> float:
-        """The metric of a sequence with what has been learnt."""
-        return self._values(drawn, objective, None if math.isinf(self.margin) else self._search[0])[0]
-
-    def _values(self, drawn: JobSequence, objective: str, weights: NDArray[np.float64] | None) -> list[float]:
-        """The metric and the mean turnaround; without weights as the rule."""
+    def values(self, drawn: JobSequence, objectives: Sequence[str], weights: NDArray[np.float64] | None = None) -> list[float]:
+        """Metrics of a sequence with what has been learnt, or other weights."""
         rule = Rule(self.options.order, "easy", self.options.resources)
-        return values_of_rule(rule, drawn, (objective, "turnaround"), () if weights is None else self._keep(drawn, weights))
+        return values_of_rule(rule, drawn, objectives, self._keep(drawn, self._search[0] if weights is None else weights))
 
     def _keep(self, drawn: JobSequence, weights: NDArray[np.float64]) -> Sequence[int]:
         """By job how many devices must stay free; never more than it leaves of all."""
@@ -78,11 +71,9 @@ class Reserving(LearningAgent):
         wanted = demand.tasks * np.where(demand.gpus > 0, demand.gpus, demand.cpus)
         devices = np.where(demand.gpus > 0, platform.cores("gpu"), platform.cores("cpu"))
         hours = np.log(jobs.requested_seconds / 3600)
-        most, ramp, rest = logistic(
-            np.stack((0 * hours + weights[0], (hours - weights[1]) / np.exp(weights[2]), 0 * hours + weights[3]))
-        )
-        share = np.maximum(MOST * most * ramp - self.margin, 0.0)
-        found: list[int] = np.minimum(np.round(share * devices), rest * (devices - wanted)).astype(np.int64).tolist()
+        most, middle, width, rest = weights.clip(-50, 50)
+        share = np.maximum(MOST * logistic(most) * logistic((hours - middle) / math.exp(width)) - self.margin, 0.0)
+        found: list[int] = np.minimum(share * devices + 0.5, logistic(rest) * (devices - wanted)).astype(np.int64).tolist()
         return found
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
@@ -94,8 +85,8 @@ class Reserving(LearningAgent):
         self._search = weights["search"].astype(np.float64)
 
 
-def logistic(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    return 1 / (1 + np.exp(-weights.clip(-50, 50)))
+def logistic(at: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 0.5 + 0.5 * np.tanh(at / 2)
 
 
 def values_of_rule(rule: Rule, drawn: JobSequence, objectives: Sequence[str], keep: Sequence[int] = ()) -> list[float]:

@@ -50,30 +50,24 @@ def draw_jobs(count: int, processors: int, *, load: float, seed: int) -> JobTabl
 
 
 def draw_work(count: int, platform: Platform, *, load: float, seed: int) -> tuple[JobTable, DemandTable]:
-    """Jobs for a platform: of GPUs if it has some, else of CPU cores, a task for each.
+    """Jobs for a platform, of GPUs if it has some, else of CPU cores.
 
-    A task has as many GPUs as the smallest processor of them at most, with what every node has of CPU cores for each, and the
-    class of its model is any of those that processors name. The load is that of devices as fast as they are on average.
+    A task has as many GPUs as the smallest node of them at most, half of their share of CPU cores, and a class of models that any
+    GPU names. The load is that of GPUs as fast as they are on average.
     """
-    gpus = [(node, processor) for _, node in platform.nodes for processor in node.processors if processor.kind == "gpu"]
-    if not gpus:
+    nodes = [(one, kind) for _, one in platform.nodes for kind in one.processors if kind.kind == "gpu"]
+    if not nodes:
         jobs = draw_jobs(count, platform.cores("cpu"), load=load, seed=seed)
         return jobs, one_core_each(jobs)
-    devices = platform.cores("gpu")
-    speed = sum(processor.cores * processor.speed for _, processor in gpus) / devices
-    drawn = draw_jobs(count, devices, load=load * speed, seed=seed)
-    each = np.minimum(drawn.processors, min(processor.cores for _, processor in gpus))
-    tasks = drawn.processors // each  # those of several nodes have whole ones
-    beside = min(
-        sum(other.cores for other in node.processors if other.kind == "cpu")
-        // sum(other.cores for other in node.processors if other.kind == "gpu")
-        for node, _ in gpus
-    )
-    names = sorted({name for _, processor in gpus for name in processor.speeds}) or [""]
-    classes = tuple(np.random.default_rng((seed, 1)).choice(names, count).tolist())
-    nothing = np.zeros(count)
-    demand = DemandTable(tasks, beside * each, each, nothing, nothing, ("",) * count, classes, nothing + np.inf)
-    return replace(drawn, processors=tasks * each), demand
+    speed = sum(kind.cores * kind.speed for _, kind in nodes) / platform.cores("gpu")
+    jobs = draw_jobs(count, platform.cores("gpu"), load=load * speed, seed=seed)
+    gpus = np.minimum(jobs.processors, min(kind.cores for _, kind in nodes))
+    tasks, nothing = jobs.processors // gpus, np.zeros(count)
+    beside = min(sum(kind.cores * (kind.kind == "cpu") for kind in one.processors) // (2 * gpu.cores) for one, gpu in nodes)
+    named = sorted({name for _, kind in nodes for name in kind.speeds}) or [""]
+    classes = tuple(np.random.default_rng(seed).choice(named, count).tolist())
+    demand = DemandTable(tasks, beside * gpus, gpus, nothing, nothing, ("",) * count, classes, nothing + np.inf)
+    return replace(jobs, processors=tasks * gpus), demand
 
 
 def _sizes(rng: np.random.Generator, count: int, processors: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

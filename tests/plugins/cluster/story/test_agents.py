@@ -17,7 +17,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("learner", ["reinforce", "actor-critic", "sac"])
+@pytest.mark.parametrize("learner", ["cross-entropy", "reinforce", "actor-critic"])
 def test_what_is_learnt_is_kept_and_judged(learner: str, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch", reason='torch not found: pip install "jpo[learn]"')
     words = ("--rounds", "2", "--episodes", "2", "--slots", "8", "--hidden", "8", "--learner", learner)
