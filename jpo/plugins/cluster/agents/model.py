@@ -27,7 +27,6 @@ MOST_BYTES = 1 << 28
 MOST_SLOTS = 4096
 """Slots, and width of networks, of a model that is read."""
 KINDS = ("cross-entropy", "reinforce", "actor-critic")
-HEADER = ("schema", "kind", "mode", "slots", "order", "resources", "pairs", "void", "hidden", "lr", "gamma")
 
 
 def new_agent(

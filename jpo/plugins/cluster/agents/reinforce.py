@@ -23,7 +23,7 @@ class Reinforce(LearningAgent):
 
     def begin(self) -> None:
         torch.manual_seed(self.seed)
-        self.policy = JobScores(self.options.actions, self.hidden, pairs=self.options.mode == "pair", by_rule=True)
+        self.policy = JobScores(self.options.actions, self.hidden, pairs=self.options.mode == "pair")
         self.generator = torch.Generator().manual_seed(self.seed)
         self.networks: dict[str, nn.Module] = {"policy": self.policy}
         self.optimisers = {"policy": torch.optim.Adam(self.policy.parameters(), lr=self.lr)}

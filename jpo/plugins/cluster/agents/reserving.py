@@ -21,7 +21,6 @@ from jpo.plugins.cluster.environment.rewards import METERED
 from jpo.plugins.cluster.grid import schedule_metrics
 from jpo.plugins.cluster.machine.bill import bill
 from jpo.plugins.cluster.machine.discipline import Discipline, run
-from jpo.plugins.cluster.machine.simulation import Schedule
 from jpo.plugins.cluster.metrics import bounded_slowdown
 from jpo.plugins.cluster.queueing.selection import selection
 from jpo.plugins.cluster.queueing.simulate import Rule
@@ -90,22 +89,21 @@ def logistic(at: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def values_of_rule(rule: Rule, drawn: JobSequence, objectives: Sequence[str], keep: Sequence[int] = ()) -> list[float]:
-    """Metrics of a sequence; `keep`: as in discipline.py."""
+    """Metrics of a sequence; `keep`: as in discipline.py. Energy is 0 where it is unknown, as the ledger has it."""
     jobs, demand, platform = drawn
     chosen = selection(rule.selection, seed=0)
     managed = Discipline(chosen, rule.resources or "first", rule.backfilling, elastic=rule.elastic, keep=keep)
     schedule = run(jobs, demand, platform, managed)
-    return [_metric(objective, drawn, schedule) for objective in objectives]
-
-
-def _metric(objective: str, drawn: JobSequence, schedule: Schedule) -> float:
-    jobs, demand, platform = drawn
-    if objective in METERED:
-        owed = bill(jobs, demand, platform, schedule)
-        return (owed.energy_joules if objective == "energy" else owed.edp_joule_seconds) or 0.0  # as the ledger has it
-    if objective == "slowdown":  # of run times on the reference device, as in the rewards: a slow device is the policy's doing
-        return float(bounded_slowdown(schedule.starts - jobs.submit_seconds, jobs.run_seconds).mean())
-    if objective == "turnaround":
-        return float((schedule.ends - jobs.submit_seconds).mean())
+    owed = bill(jobs, demand, platform, schedule) if set(METERED) & set(objectives) else None
     found = schedule_metrics(jobs, demand, platform.cores("gpu" if demand.gpus.any() else "cpu"), schedule)
-    return {"wait": found.wait_seconds.average, "makespan": found.makespan_seconds, "utilisation": found.utilisation}[objective]
+    known = {
+        "wait": found.wait_seconds.average,
+        # Of run times on the reference device, as in the rewards: a slow device is the policy's doing.
+        "slowdown": float(bounded_slowdown(schedule.starts - jobs.submit_seconds, jobs.run_seconds).mean()),
+        "turnaround": found.turnaround_seconds.average,
+        "makespan": found.makespan_seconds,
+        "utilisation": found.utilisation,
+        "energy": owed and owed.energy_joules,
+        "edp": owed and owed.edp_joule_seconds,
+    }
+    return [known[objective] or 0.0 for objective in objectives]

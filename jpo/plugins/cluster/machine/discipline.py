@@ -246,7 +246,6 @@ class Manager:
             return False
         if self._held_back():
             self._begin(job, allocation, in_turn=True)
-            self._reserved = False
             return True
         self._reserve()
         simulation, shadow = self._simulation, self._shadow

@@ -273,12 +273,10 @@ def lessons_of(given: Mapping[str, Any], seed: int) -> Lessons:
     if order in SELECTIONS and SELECTIONS[order].timed:
         raise UsageError("--order", f"{order} changes with time", "name a selection whose keys stay, e.g. saf", code="JPO-E744")
     resources = known_as("--resource", given["resource"], RESOURCES)
-    learner = given["learner"] or ("cross-entropy" if given["mode"] == "backfill" else "actor-critic")
-    if learner == "cross-entropy" and given["mode"] != "backfill":
-        raise UsageError("--learner", f"cross-entropy decides nothing in mode {given['mode']}", "use backfill", code="JPO-E744")
+    kinds = KINDS if given["mode"] == "backfill" else ("actor-critic", "reinforce")
     options = EpisodeOptions(given["mode"], given["slots"], order, resources, seed=seed)
     return Lessons(
-        known_as("--learner", learner, KINDS),
+        known_as("--learner", given["learner"] or kinds[0], kinds),
         options,
         known_objective(given["objective"]),
         **{name: given[name] for name in ("tries", "rounds", "episodes", "length", "split", "hidden", "lr", "gamma")},
