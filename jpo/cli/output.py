@@ -145,8 +145,7 @@ def track_in_lines(numbers: Sequence[int], what: str) -> Iterable[int]:
         return
     began = said = time.monotonic()
     for place, number in enumerate(numbers):
-        now = time.monotonic()
-        if place and now - said >= SECONDS_BETWEEN_LINES:
+        if place and (now := time.monotonic()) - said >= SECONDS_BETWEEN_LINES:
             said = now
             left = duration((now - began) / place * (len(numbers) - place))
             complain(f"{what}: {place} of {len(numbers)} rounds, about {left} left")

@@ -57,7 +57,7 @@ class LearningAgent:
         self.begin()
 
     def begin(self) -> None:
-        """Make what is learnt, as it is before."""
+        """Make what is learnt."""
 
     def act(self, seen: Seen, masks: Mask, *, explore: bool) -> NDArray[np.int64]:
         """An open action for each of several episodes: (episodes, size) and (episodes, actions) to (episodes,)."""
