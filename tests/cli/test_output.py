@@ -141,7 +141,7 @@ def test_without_a_terminal_a_long_wait_is_told_in_lines_and_a_short_one_is_not(
     clock = iter(range(0, 1000, 10))  # every look takes ten seconds
     monkeypatch.setattr(output, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
     assert list(track_in_lines(range(4), "train")) == [0, 1, 2, 3]
-    assert capsys.readouterr().err == "jpo: train: 2 of 4 rounds, about 20.0s left\n"
+    assert capsys.readouterr().err == "jpo: train: 2 of 4 rounds, about 20s left\n"
     monkeypatch.setattr(output, "time", SimpleNamespace(monotonic=lambda: 0.0))
     assert list(track_in_lines(range(4), "train")) == [0, 1, 2, 3]
     assert capsys.readouterr().err == ""
