@@ -67,7 +67,7 @@ def on_gpus(platforms: int, count: int) -> Iterator[tuple[str, list[Sequence]]]:
     """Workloads by name: with seeds from 1001 on, which training has not seen."""
     known = read_platform(OF_TRAINING)
     for load in (0.7, 0.9, 1.05):
-        yield f"GPUs of its training, load {load:g}", parts(known, count * 2, load, 1000 + int(100 * load))
+        yield f"GPUs of its training, load {load:g}", parts(known, count * 4, load, 1000 + int(100 * load))
     drawn = [platform_of(seed) for seed in range(1001, 1001 + platforms)]
     loads = np.random.default_rng(0).uniform(0.7, 1.05, platforms)
     several = [
