@@ -147,8 +147,8 @@ def track_in_lines(numbers: Sequence[int], what: str) -> Iterable[int]:
     for place, number in enumerate(numbers):
         if place and (now := time.monotonic()) - said >= SECONDS_BETWEEN_LINES:
             said = now
-            left = duration((now - began) / place * (len(numbers) - place))
-            complain(f"{what}: {place} of {len(numbers)} rounds, about {left} left")
+            left = (now - began) / place * (len(numbers) - place)
+            complain(f"{what}: {place} of {len(numbers)} rounds, about {duration(left)} left")
         yield number
 
 

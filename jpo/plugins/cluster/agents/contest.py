@@ -39,7 +39,6 @@ class SequenceScores:
 
 
 def batches(sequences: int) -> range:
-    """Turns in which so many sequences are played SIDE_BY_SIDE."""
     return range((sequences + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
 
 

@@ -1,7 +1,4 @@
-"""A learnt agent on disk: weights and the optimiser as safetensors, and in its header what it decides. Loading runs no code.
-
-The file carries the hash of every other byte of it, which is checked first; those of earlier versions have none.
-"""
+"""A learnt agent on disk: safetensors sealed by a hash, and in the header what it decides. Loading runs no code."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -118,7 +115,7 @@ def _kept(path: Path) -> tuple[Mapping[str, str], bytes]:
         raise foreign(path, "is not a file of weights")
     if "jpo" in found:
         try:
-            found = unseal(data)[1]
+            found = unseal(data)[1]  # those of earlier versions have no hash
         except StoreError as error:
             raise foreign(path, error.finding) from error
     if "schema" not in found:

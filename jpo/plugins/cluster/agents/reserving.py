@@ -1,9 +1,8 @@
 """Reserve: a rule with EASY whose long jobs leave devices free for short ones to come. How many is learnt.
 
 A job may start if a share of the devices stays free that grows with its requested time, by a logistic function of its logarithm,
-but never more than a share of those that it leaves of all. Without it this is the rule. It is known when a job comes, so that
-simulations are as fast as those of rules, and nothing but numpy is needed. While the search goes on, mean turnaround may grow by
-TOLERATED alone: what is kept free costs long jobs time.
+but never more than a share of those that it leaves of all. Without it this is the rule. It is known when a job comes: simulations
+are as fast as those of rules. In training mean turnaround may grow by TOLERATED alone: what is kept free costs long jobs time.
 
 Source of the search: Rubinstein, "The Cross-Entropy Method for Combinatorial and Continuous Optimization", 1999; for policies:
 Szita, Lőrincz, "Learning Tetris Using the Noisy Cross-Entropy Method", Neural Computation 2006.
@@ -30,9 +29,8 @@ MOST = 0.8
 BEGIN, SPREAD = (-4.0, 0.0, 0.0, 0.0), (2.5, 1.0, 0.7, 1.0)
 """What is learnt, and how far the search goes at first: the largest share (a logit, nearly the rule), log hours of half of it,
 the logarithm of how slowly it grows, and the share of what a job leaves (a logit)."""
-TRIED, KEPT, NARROWEST = 16, 5, 0.1
-"""Weights that are tried in a round on the same sequences; the best ones, towards which the search moves; its least spread."""
-STEP = 0.5
+TRIED, KEPT, STEP, NARROWEST = 16, 5, 0.5, 0.1
+"""Weights tried in a round on the same sequences; the best ones; the share of the way to them that is gone; the least spread."""
 TOLERATED, EXCESS = 0.2, 10.0
 """By what share mean turnaround may grow; what more of it takes from the return."""
 
@@ -43,12 +41,13 @@ class Reserving(LearningAgent):
     def begin(self) -> None:
         self._search = np.array((BEGIN, SPREAD))
         self._rng = np.random.default_rng(self.seed)
+        self._rule = Rule(self.options.order, "easy", self.options.resources)
 
     def evolve(self, drawn: Sequence[JobSequence], objective: str) -> Mapping[str, float]:
         """A round of the search; the mean return of what was tried (-1: as the rule)."""
         sign = 1.0 if objective == "utilisation" else -1.0
-        metrics, as_rule = (objective, "turnaround"), Rule(self.options.order, "easy", self.options.resources)
-        rule = np.array([values_of_rule(as_rule, one, metrics) for one in drawn])  # (drawn, 2)
+        metrics = objective, "turnaround"
+        rule = np.array([values_of_rule(self._rule, one, metrics) for one in drawn])  # (drawn, 2)
         mean, spread = self._search
         tried = mean + spread * self._rng.normal(size=(TRIED, len(mean)))
         values = np.array([[self.values(one, metrics, weights) for one in drawn] for weights in tried])  # (tried, drawn, 2)
@@ -61,18 +60,18 @@ class Reserving(LearningAgent):
 
     def values(self, drawn: JobSequence, objectives: Sequence[str], weights: NDArray[np.float64] | None = None) -> list[float]:
         """Metrics of a sequence with what has been learnt, or other weights."""
-        rule = Rule(self.options.order, "easy", self.options.resources)
-        return values_of_rule(rule, drawn, objectives, self._keep(drawn, self._search[0] if weights is None else weights))
+        return values_of_rule(self._rule, drawn, objectives, self._keep(drawn, self._search[0] if weights is None else weights))
 
     def _keep(self, drawn: JobSequence, weights: NDArray[np.float64]) -> Sequence[int]:
         """By job how many devices must stay free; never more than it leaves of all."""
         jobs, demand, platform = drawn
         wanted = demand.tasks * np.where(demand.gpus > 0, demand.gpus, demand.cpus)
         devices = np.where(demand.gpus > 0, platform.cores("gpu"), platform.cores("cpu"))
-        hours = np.log(jobs.requested_seconds / 3600)
         most, middle, width, rest = weights.clip(-50, 50)
-        share = np.maximum(MOST * logistic(most) * logistic((hours - middle) / math.exp(width)) - self.margin, 0.0)
-        found: list[int] = np.minimum(share * devices + 0.5, logistic(rest) * (devices - wanted)).astype(np.int64).tolist()
+        grown = (np.log(jobs.requested_seconds / 3600) - middle) / math.exp(width)
+        largest, ramp, of_rest = (0.5 + 0.5 * np.tanh(at / 2) for at in (most, grown, rest))  # logistic functions
+        share = np.maximum(MOST * largest * ramp - self.margin, 0.0)
+        found: list[int] = np.minimum(share * devices + 0.5, of_rest * (devices - wanted)).astype(np.int64).tolist()
         return found
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
@@ -82,10 +81,6 @@ class Reserving(LearningAgent):
         if weights["search"].shape != self._search.shape:
             raise ValueError("search has another shape")
         self._search = weights["search"].astype(np.float64)
-
-
-def logistic(at: NDArray[np.float64]) -> NDArray[np.float64]:
-    return 0.5 + 0.5 * np.tanh(at / 2)
 
 
 def values_of_rule(rule: Rule, drawn: JobSequence, objectives: Sequence[str], keep: Sequence[int] = ()) -> list[float]:

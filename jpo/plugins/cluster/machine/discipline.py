@@ -157,11 +157,9 @@ class Manager:
             self._head, self._reserved = job, False
             if len(queue) == 1:
                 return
-            if self._drawn:
-                self._backfill_each(in_turn[begun + 1 :] if in_turn else [self._job[place] for place in queue[1:]])
-            elif in_turn or self._keep:
+            if self._drawn or in_turn or self._keep:
                 later = in_turn[begun + 1 :] if in_turn else [self._job[place] for place in queue[1:]]
-                self._backfill_each(self._that_might_end_in_time(self._backlog, later))
+                self._backfill_each(later if self._drawn else self._that_might_end_in_time(self._backlog, later))
             else:
                 self._backfill(self._backlog)
 

@@ -50,11 +50,7 @@ def draw_jobs(count: int, processors: int, *, load: float, seed: int) -> JobTabl
 
 
 def draw_work(count: int, platform: Platform, *, load: float, seed: int) -> tuple[JobTable, DemandTable]:
-    """Jobs for a platform, of GPUs if it has some, else of CPU cores.
-
-    A task has as many GPUs as the smallest node of them at most, half of their share of CPU cores, and a class of models that any
-    GPU names. The load is that of GPUs as fast as they are on average.
-    """
+    """Jobs of GPUs if a platform has some (`load`: at their mean speed) with half of their share of cores, of any class they name."""
     nodes = [(one, kind) for _, one in platform.nodes for kind in one.processors if kind.kind == "gpu"]
     if not nodes:
         jobs = draw_jobs(count, platform.cores("cpu"), load=load, seed=seed)
@@ -64,7 +60,7 @@ def draw_work(count: int, platform: Platform, *, load: float, seed: int) -> tupl
     gpus = np.minimum(jobs.processors, min(kind.cores for _, kind in nodes))
     tasks, nothing = jobs.processors // gpus, np.zeros(count)
     beside = min(sum(kind.cores * (kind.kind == "cpu") for kind in one.processors) // (2 * gpu.cores) for one, gpu in nodes)
-    named = sorted({name for _, kind in nodes for name in kind.speeds}) or [""]
+    named = sorted({name for _, kind in nodes for name in kind.speeds} or {""})
     classes = tuple(np.random.default_rng(seed).choice(named, count).tolist())
     demand = DemandTable(tasks, beside * gpus, gpus, nothing, nothing, ("",) * count, classes, nothing + np.inf)
     return replace(jobs, processors=tasks * gpus), demand
