@@ -18,8 +18,7 @@ from jpo.plugins.cluster.environment.observation import FIGURES, OF_A_JOB
 
 SCHEMA = f"jpo-cluster-1:{','.join((*FIGURES, *OF_A_JOB))}"
 """Changes with what an agent sees: weights of another one would see other things."""
-SHIPPED, FOR_GPUS = Path("shipped"), Path(__file__).parent / "weights" / "gpus.safetensors"
-"""How the command line names the model that comes along, and where it is; its card beside it."""
+SHIPPED, FOR_GPUS = Path("shipped"), Path(__file__).parent / "weights" / "gpus.safetensors"  # its name, and where it is
 MOST_BYTES = 1 << 28
 MOST_SLOTS = 4096
 """Slots, and width of networks, of a model that is read."""

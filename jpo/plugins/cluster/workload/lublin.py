@@ -50,7 +50,7 @@ def draw_jobs(count: int, processors: int, *, load: float, seed: int) -> JobTabl
 
 
 def draw_work(count: int, platform: Platform, *, load: float, seed: int) -> tuple[JobTable, DemandTable]:
-    """Jobs of GPUs if a platform has some (`load`: at their mean speed) with half of their share of cores, of any class they name."""
+    """Jobs of GPUs if a platform has some (load: at mean speed) with half of their share of cores, of classes they name."""
     nodes = [(one, kind) for _, one in platform.nodes for kind in one.processors if kind.kind == "gpu"]
     if not nodes:
         jobs = draw_jobs(count, platform.cores("cpu"), load=load, seed=seed)
