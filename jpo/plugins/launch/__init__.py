@@ -33,5 +33,6 @@ PLUGIN = Plugin(
     settings={"launch": "jpo.plugins.launch.settings:LaunchTable"},
     sources="jpo.plugins.launch.project.source:launched",
     queue="jpo.plugins.launch.project.waiting:EngineQueue",
+    offers={"live runs": "jpo.plugins.launch.watching.live:live_run"},
     events="jpo.plugins.launch.watching.events:adjustments",
 )

@@ -210,6 +210,7 @@ def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, 
             remedy = "correct it and run the same command again: the run is only read again"
         elif ended.notes:
             missing = f"wrote no run log of its own: {ended.notes[0].text}"
+            remedy = "let the script write one for each run: JPO_RUN_ID and JPO_RUNLOG_DIR in its environment say where"
         return LaunchError(place, f"ended well, and {missing}", remedy, code=NO_LOG)
     if end.ended_as is RunStatus.SUCCEEDED and status is RunStatus.SUCCEEDED:
         return None
