@@ -59,6 +59,7 @@ LARGE_RECORDS = {
     "LoadedSettings": "what a command is to go by: merged tables, their origins and folders, who asks, and what it shares",
     "Known": "all that is collected of a workload before a decision",
     "PhaseModel": "all that a model's file says, for whoever follows a run by it",
+    "Instance": "a line of a catalogue, by its columns",
     "Job": "a simulated job while it is played: what is true of it, and what each of its runs brought, branched by `copy` as one",
 }
 """Records of more than MOST_FIELDS, each with what it mirrors or why its parts are not told apart."""
@@ -199,6 +200,7 @@ WRITTEN = {
     "jpo/plugins/launch/engines/slurm/run_files.py": "what batch.sh reads, words ended by NUL; an empty output file",
     "jpo/plugins/launch/engines/kubernetes/output.py": "what a run's pods printed, for the user alone, and its run log",
     "jpo/plugins/launch/engines/aws/attempts.py": "instance types that were asked for, and AWS' codes",
+    "jpo/plugins/launch/engines/aws/market.py": "prices that AWS publishes",
     "jpo/plugins/launch/engines/aws/bucket.py": "output and run log of a run, for the user alone",
     "jpo/plugins/launch/engines/aws/supervisor.py": "the same, on the instance",
     "jpo/runlog.py": "the log of a run, for JPO to read",

@@ -12,7 +12,7 @@ from pathlib import Path
 from jpo.cost import run_cost_usd
 from jpo.errors import LaunchError
 from jpo.files import whole
-from jpo.plugins.launch.engines.aws.settings import AwsTable, in_region
+from jpo.plugins.launch.engines.aws.settings import AwsTable, in_regions
 from jpo.plugins.launch.engines.aws.skypilot import as_yaml, task
 from jpo.plugins.launch.excerpt import NewOutput, last_words
 from jpo.plugins.launch.job import LaunchJob
@@ -134,7 +134,7 @@ def _as_task(job: LaunchJob, settings: LoadedSettings, here: Surface, file: Path
     """Write a job as a task of SkyPilot; how to start it."""
     table = table_of(settings, "aws")
     assert isinstance(table, AwsTable)
-    text = as_yaml(task(job, in_region(table, surroundings_of(settings, here.environ))))
+    text = as_yaml(task(job, in_regions(table, surroundings_of(settings, here.environ))[0]))
     with whole(here.folder / file) as new:
         new.write(text.encode())
     return Note("", f"start it with: {shlex.join(('sky', 'jobs', 'launch', str(file)))}", str(file))
