@@ -99,7 +99,7 @@ def make_logs(folder: Path, logs: int, rows: int, seed: int = 0) -> None:
 
 def commands(folder: Path) -> dict[str, list[str]]:
     """What is measured, by the name it has in the table."""
-    jpo = {JPO: [sys.executable, "-P", "-m", "jpo", "logs", str(folder), "-o", "json"]}
+    jpo = {JPO: [sys.executable, "-P", "-m", "jpo", "lab", "logs", str(folder), "-o", "json"]}
     return jpo | ({PANDAS: [sys.executable, "-P", "-c", NAIVE, str(folder)]} if find_spec("pandas") else {})
 
 

@@ -31,6 +31,9 @@ def main() -> None:
     gc.set_threshold(500_000, 20, 50)  # records of thousands of runs and few cycles: to look for these took a tenth of the time
     own = {name: text for name, text in FOR_ITSELF.items() if name not in os.environ}
     os.environ.update({**own, "JPO_SET_FOR_ITSELF": " ".join(own)})  # what JPO launches does not get them
+    for name in ("COLUMNS", "LINES"):
+        if not re.fullmatch("[0-9]{0,4}", os.environ.get(name, "")):
+            del os.environ[name]  # of a size of thousands of digits rich makes an error, of millions a line that fills memory
     signal.signal(signal.SIGTERM, interrupt)  # CI cancels with it; what was begun is cleaned up as after Ctrl-C
     try:
         code = run(sys.argv[1:])

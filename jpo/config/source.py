@@ -17,7 +17,8 @@ from pathlib import Path
 from jpo.errors import UsageError
 
 LARGEST_BYTES = 2 * 2**20
-"""A config.ini is a few kilobytes; a larger file was named by mistake."""
+MOST_LINES = 20_000
+"""A config.ini is a few kilobytes; a larger file was named by mistake. configparser takes some 25 microseconds a line."""
 
 MOST_BESIDE = 1000
 """Files of a folder that are looked at where a name may be mistyped."""
@@ -69,7 +70,7 @@ def _similar(path: Path) -> str:
 def decode(data: bytes, place: str) -> Source:
     """Text of bytes: UTF-8 with or without BOM, else latin-1, in which every byte is a character.
 
-    Raises UsageError: empty, UTF-16 or UTF-32, a NUL byte, or blanks on which configparser would hang.
+    Raises UsageError: empty, UTF-16 or UTF-32, a NUL byte, too many lines, or blanks on which configparser would hang.
     """
     if not data.strip(codecs.BOM_UTF8 + b" \t\r\n"):
         raise UsageError(place, "is empty", "write the training job's parameters into it", code="JPO-E202")
@@ -86,6 +87,9 @@ def decode(data: bytes, place: str) -> Source:
     except UnicodeDecodeError:
         text, codec = body.decode("latin-1"), "latin-1"
     lines = tuple(io.StringIO(text, newline=""))
+    if len(lines) > MOST_LINES:
+        remedy = "name the training job's config.ini, not its data"
+        raise UsageError(place, f"has more than {MOST_LINES:,} lines", remedy, code="JPO-E202")
     for number, line in enumerate(lines, start=1):
         if len(line) > 250 and BLANKS.search(re.split("[=:]", line, maxsplit=1)[0].strip()):
             raise UsageError(f"{place}:{number}", "contains more than 250 blanks in a row", "remove them", code="JPO-E202")

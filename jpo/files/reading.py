@@ -153,17 +153,22 @@ def refuse_beyond_bounds(tables: Mapping[str, Any]) -> None:
 
 
 def json_object(text: str | bytes) -> dict[str, Any]:
-    """A JSON object as the standard has it: each key once, numbers finite; ValueError, in words, where it is something else."""
+    """A JSON object as `json_value` reads it; ValueError, in words, where it is something else."""
+    document = json_value(text)
+    if not isinstance(document, dict):
+        raise ValueError("is not a JSON object")
+    return document
+
+
+def json_value(text: str | bytes) -> object:
+    """A JSON text as the standard has it: each key once, numbers finite; ValueError, in words, where it is something else."""
     try:
         text = text.decode() if isinstance(text, bytes) else text  # json itself would take UTF-16, and halves of characters
-        document = json.loads(text, object_pairs_hook=_once, parse_float=finite, parse_int=_whole, parse_constant=finite)
+        return json.loads(text, object_pairs_hook=_once, parse_float=finite, parse_int=_whole, parse_constant=finite)
     except RecursionError as error:
         raise ValueError("is JSON nested too deep") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError("is not JSON") from error
-    if not isinstance(document, dict):
-        raise ValueError("is not a JSON object")
-    return document
 
 
 def number(text: str) -> float:

@@ -1,7 +1,5 @@
 """Project: one repository that JPO works for, opened once. Commands hold this record; nothing below it knows settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -61,7 +59,7 @@ class Project:
         assert self.judged_by is not None, "opened with judges=False"
         return self.judged_by
 
-    def under(self, name: Identity) -> Project:
+    def under(self, name: Identity) -> "Project":
         """The same project, with its workload under another of its names."""
         return self if name == self.workload.identity else replace(self, workload=replace(self.workload, identity=name))
 

@@ -47,7 +47,8 @@ def test_who_waits_for_many_logs_sees_how_far_it_is_and_a_pipe_does_not(tmp_path
     piped = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
     assert piped.stderr == b""
     ours, theirs = pty.openpty()
-    subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, check=True, env={**os.environ, "TERM": "xterm"})
+    absurd = {"TERM": "xterm", "COLUMNS": "9" * 5000, "LINES": "9" * 5000}  # no size of a terminal
+    subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, check=True, env={**os.environ, **absurd})
     seen = os.read(ours, 100_000)
     for end in (ours, theirs):
         os.close(end)

@@ -484,7 +484,7 @@ def test_tables_for_spreadsheets_are_as_harmless(inside: Path, capfd: pytest.Cap
         check_csv((tmp_path / "phases.csv").read_text(), exact=True)  # of executions by their ids
     exported, _ = answers(capfd, ["audit", "export", "-o", "csv"])
     check_csv(exported, exact=True)  # the chain is verified from it
-    answers(capfd, ["logs", "--extended", str(tmp_path / "runs.csv"), "--epochs", str(tmp_path / "epochs.csv")])
+    answers(capfd, ["lab", "logs", "--extended", str(tmp_path / "runs.csv"), "--epochs", str(tmp_path / "epochs.csv")])
     for table in (tmp_path / "runs.csv", tmp_path / "epochs.csv"):
         assert steered(table.read_text()) == []
         check_csv(table.read_text())

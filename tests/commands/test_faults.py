@@ -119,6 +119,11 @@ FAULTS = {
     ),
     "cut body": Fault((cuts,), "JPO-E108", "answer was cut off; check the proxy"),
     "truncated JSON": Fault((sends(b'{"status":"succ'),), "JPO-E108", "cut off or is not JSON", hits=2, deadline=1.2),
+    "a key twice": Fault(
+        (sends(b'{"status":"error","status":"success","data":{"resultType":"vector","result":[]}}'),),
+        "JPO-E108",
+        "cut off or is not JSON",
+    ),
     "empty 200": Fault((sends(b""),), "JPO-E108", "cut off or is not JSON"),
     "status error": Fault((refuses(200, "execution", "found duplicate series"),), "JPO-E105", "found duplicate series"),
     "no data": Fault((sends({"status": "success"}),), "JPO-E104", "answered without data"),

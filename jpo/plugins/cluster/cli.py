@@ -10,7 +10,7 @@ import click
 
 from jpo.cli.gate import put, save
 from jpo.cli.options import FILE, ExplainingGroup, options, output_options, seed_option, verbose_option
-from jpo.cli.output import READABLE, Output, can_be_kept, track
+from jpo.cli.output import READABLE, Output, can_be_kept, track, track_in_lines
 from jpo.cli.workers import spread_options
 from jpo.errors import UsageError
 from jpo.files.reading import same_file
@@ -207,7 +207,7 @@ legacy_option = click.option(
 @click.argument("model", type=FILE, metavar="MODEL.SAFETENSORS")
 @workload_options
 @agent_options
-@click.option("--learner", default="actor-critic", help="reinforce, actor-critic, or sac.")
+@click.option("--learner", help="cross-entropy (default in mode backfill), actor-critic (default in others), or reinforce.")
 @click.option("--mode", type=click.Choice(["job", "backfill", "pair"]), default="backfill")
 @click.option("--order", default="saf", help="Job selection that sorts the queue.")
 @click.option("--resource", default="first", help=RESOURCES_HELP)
@@ -259,13 +259,13 @@ def train(
         lessons = command.lessons_of(given, seed)
         scenarios = scenarios_of(sources, (), range(seed, seed + 1), [])
     own = command.OwnAgent(agent_file, agent_limit) if agent_file else None
-    answer(command.train(scenarios, lessons, model, begin=begin, own=own, spread=spread, track=track))
+    answer(command.train(scenarios, lessons, model, begin=begin, own=own, spread=spread, track=track_in_lines))
 
 
 @cluster.command("test")
 @workload_options
 @agent_options
-@click.option("--model", type=FILE, help="A model of `jpo cluster train`.")
+@click.option("--model", type=FILE, help="A model of `jpo cluster train`, or `shipped`: JPO's, for GPUs.")
 @click.option("--anchored", is_flag=True, help="Leave the rule only as far as that paid on the first part of the workload.")
 @click.option("--against", multiple=True, default=["saf+easy,f1+easy"], metavar="A,B,...", help="Rules.")
 @click.option("--sequences", type=click.IntRange(2, 10_000), default=40, help="How many to judge on.")

@@ -7,6 +7,7 @@ mean of the system metrics, where they were logged. Runs that were deleted, and 
 import math
 import sqlite3
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
@@ -37,8 +38,9 @@ STATUSES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5
 """RunStatus of MLflow's protocol, as meta.yaml has it."""
 MOST_POINTS = 10_000
 """Of the curve of a loss; a run of weeks logs fewer validations."""
-MOST_STEPS, AT_ONCE = 5_000, 10**6
-"""Work that one database may be: instructions of SQLite, in millions; a store of 10,000 runs takes some hundred."""
+MOST_SECONDS, AT_ONCE = 20.0, 10**6
+"""CPU time that one database may take (a store of 10,000 runs: two seconds), looked at after so many instructions of SQLite."""
+TABLES = ("runs", "params", "tags", "latest_metrics", "metrics")
 BUSY, MEMORY = "utilization_percentage", "memory_usage_megabytes"
 LARGEST_DOUBLE = sys.float_info.max
 GPU_BUSY, GPU_MEMORY = "(system: mean gpu utilisation)", "(system: highest gpu memory)"
@@ -86,11 +88,14 @@ def read_database(path: Path) -> ForeignRuns:
     Raises TelemetryError: JPO-E150, it is none, is locked or damaged, or reading it would take too long.
     """
     reading.opened(path, partial(unreadable, path)).close()
-    work = iter(range(MOST_STEPS))
+    until = time.process_time() + MOST_SECONDS
     try:
         with closing(sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True, timeout=5.0)) as database:
-            database.set_progress_handler(lambda: next(work, None) is None, AT_ONCE)
+            database.set_progress_handler(lambda: time.process_time() > until, AT_ONCE)
             database.execute("PRAGMA trusted_schema = OFF")
+            kinds = database.execute("SELECT lower(name), type FROM sqlite_schema WHERE type IN ('table', 'view')")
+            if views := [name for name, kind in kinds if kind == "view" and name in TABLES]:
+                raise unreadable(path, f"has a view in place of the table {views[0]}", "name MLflow's own database")
             runs, skipped = [], []
             for run_id, name, status, start, end, stage in database.execute(
                 "SELECT run_uuid, name, status, start_time, end_time, lifecycle_stage FROM runs ORDER BY start_time, run_uuid"

@@ -4,7 +4,6 @@ Pure functions; client.py sends the requests. Causes and remedies follow what re
 answered (docs/decisions/0002).
 """
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from itertools import pairwise
 from typing import Literal
 
 from jpo.errors import TelemetryError
-from jpo.files.reading import number
+from jpo.files.reading import json_value, number
 from jpo.http.answers import BUSY, Busy, CheckedAnswer, PassingTrouble, TooMuch
 from jpo.http.quoting import LONGEST, quote
 from jpo.wording.hidden import hidden
@@ -155,10 +154,10 @@ def texts(place: str, data: object) -> tuple[str, ...]:
 
 
 def _document(body: bytes) -> dict[str, object] | None:
-    """The JSON object of a body; None when it is not JSON, empty when it is something else than an object."""
+    """The JSON object of a body; None when it is not JSON that says one thing, empty when it is something else than an object."""
     try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
+        document = json_value(body)
+    except ValueError:
         return None
     return document if isinstance(document, dict) else {}
 

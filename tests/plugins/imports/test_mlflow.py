@@ -113,16 +113,21 @@ def test_a_damaged_database_is_refused(database):
         read(database)
 
 
-def test_a_database_that_takes_for_ever_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(mlflow, "MOST_STEPS", 3)
-    path = tmp_path / "endless.db"
-    with closing(sqlite3.connect(path)) as other, other:
-        other.execute(
-            "CREATE VIEW runs AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
-            " SELECT x AS run_uuid, x AS name, x AS status, x AS start_time, x AS end_time, x AS lifecycle_stage FROM n"
-        )
+@pytest.mark.parametrize("table", ["runs", "Metrics"])
+def test_a_view_in_place_of_a_table_is_refused(database, table):
+    with closing(sqlite3.connect(database)) as other, other:
+        other.execute(f"DROP TABLE {table}")
+        endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
+        other.execute(f"CREATE VIEW {table} AS " + endless)
+    with pytest.raises(TelemetryError, match=f"has a view in place of the table {table.lower()}"):
+        read(database)
+
+
+def test_a_database_that_takes_too_long_is_given_up(database, monkeypatch):
+    monkeypatch.setattr(mlflow, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(mlflow, "AT_ONCE", 1)
     with pytest.raises(TelemetryError, match=r"interrupted"):
-        read(path)
+        read(database)
 
 
 def test_the_store_is_not_written(database):

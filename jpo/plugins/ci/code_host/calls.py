@@ -1,13 +1,11 @@
 """JSON calls to the API of a code host through the guarded session, and what a refusal means in one line."""
 
-from __future__ import annotations
-
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from jpo.errors import CodeHostError, TelemetryError
+from jpo.files.reading import json_value
 from jpo.http.answers import BUSY, Busy, CheckedAnswer, PassingTrouble
 from jpo.http.endpoint import Endpoint
 from jpo.http.quoting import quote
@@ -52,7 +50,7 @@ class Calls:
         service = Service(name, self._accepted, absent=REACHABLE, late="raise --timeout", large="", repeatable=REPEATABLE)
         self._session = GuardedSession(source, service)
 
-    def __enter__(self) -> Calls:
+    def __enter__(self) -> "Calls":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -122,8 +120,8 @@ def part(found: object, name: str, path: str, kind: type[Kind]) -> Kind:
 
 def _document(body: bytes) -> dict[str, object] | list[object] | None:
     try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
+        document = json_value(body)
+    except ValueError:
         return None
     return document if isinstance(document, dict | list) else None
 

@@ -13,14 +13,15 @@ from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.plugins.cluster.agents.anchor import MARGINS, anchor
 from jpo.plugins.cluster.agents.base import ClassicAgent, LearningAgent
-from jpo.plugins.cluster.agents.contest import SIDE_BY_SIDE, SequenceScores, value_of_rule, values_of_agent
+from jpo.plugins.cluster.agents.contest import SequenceScores, batches, values_of_agent
 from jpo.plugins.cluster.agents.guarded import AgentWatch, guarded
 from jpo.plugins.cluster.agents.loaded import AgentFaults, load_agent
 from jpo.plugins.cluster.agents.model import KINDS, load_weights, new_agent, read_agent, to_bytes
+from jpo.plugins.cluster.agents.reserving import values_of_rule
 from jpo.plugins.cluster.agents.sequences import Sequence as JobSequence
 from jpo.plugins.cluster.agents.sequences import Sequences, SeveralWorkloads
-from jpo.plugins.cluster.agents.training import live, reference, train_once
-from jpo.plugins.cluster.environment.episode import Episode, EpisodeOptions
+from jpo.plugins.cluster.agents.training import reference, train_once
+from jpo.plugins.cluster.environment.episode import EpisodeOptions
 from jpo.plugins.cluster.environment.rewards import METERED, METRICS
 from jpo.plugins.cluster.grid import Scenario, Site
 from jpo.plugins.cluster.machine.placement import RESOURCES
@@ -73,10 +74,9 @@ class Exam:
         self.best, self.score = agent.weights(), -np.inf
 
     def examine(self) -> None:
-        episodes = [Episode(*one, self.agent.options) for one in self._drawn]
-        lived = live(self.agent, episodes, explore=False, objective=self._objective)
-        returns = [one.rewards.sum() / scale for one, scale in zip(lived, self._scales, strict=True) if len(one.actions)]
-        score = float(np.mean(returns or [0.0]))
+        sign = 1.0 if self._objective == "utilisation" else -1.0
+        values = values_of_agent(self.agent, self._drawn, self._objective, batches(len(self._drawn)))
+        score = float(np.mean(sign * values / self._scales))
         if score > self.score:
             self.best, self.score = self.agent.weights(), score
 
@@ -212,7 +212,7 @@ def test(
     draw = sequences_of(scenarios, by.length, by.split, 1.0)
     rng = np.random.default_rng(seed)
     drawn = [draw(rng) for _ in range(by.sequences)]
-    turns = range((by.sequences + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
+    turns = batches(by.sequences)
     if own is None:
         assert contestant.model is not None
         agent, name = read_agent(contestant.model, seed=seed)[0], contestant.model.stem
@@ -230,7 +230,7 @@ def test(
     values = {name: found}
     for rule in rules:
         placed = rule if rule.resources else replace(rule, resources=resources)
-        values[rule.name] = np.array([value_of_rule(placed, one, by.objective) for one in drawn])
+        values[rule.name] = np.array([values_of_rule(placed, one, (by.objective,))[0] for one in drawn])
     return ContestResult(
         SequenceScores(by.objective, values), name, by.sequences, by.length, tuple(one.name for one in scenarios), margin
     )
@@ -257,7 +257,7 @@ def _own_values(
         if isinstance(agent, ClassicAgent):
             raise UsageError("--model", f"{found.__name__} learns nothing", "leave out one of them", code="JPO-E744")
         load_weights(agent, model)
-    turns = watch.turns(range((len(drawn) + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE))
+    turns = watch.turns(batches(len(drawn)))
     return found.__name__, agent.options.resources, values_of_agent(watch.over(agent), drawn, objective, turns)
 
 
@@ -295,9 +295,10 @@ def lessons_of(given: Mapping[str, Any], seed: int) -> Lessons:
     if order in SELECTIONS and SELECTIONS[order].timed:
         raise UsageError("--order", f"{order} changes with time", "name a selection whose keys stay, e.g. saf", code="JPO-E744")
     resources = known_as("--resource", given["resource"], RESOURCES)
+    kinds = KINDS if given["mode"] == "backfill" else ("actor-critic", "reinforce")
     options = EpisodeOptions(given["mode"], given["slots"], order, resources, seed=seed)
     return Lessons(
-        known_as("--learner", given["learner"], KINDS),
+        known_as("--learner", given["learner"] or kinds[0], kinds),
         options,
         known_objective(given["objective"]),
         **{name: given[name] for name in ("tries", "rounds", "episodes", "length", "split", "hidden", "lr", "gamma")},

@@ -36,7 +36,7 @@ def test_a_post_is_in_doubt_after_trouble_and_not_repeated(status: int) -> None:
         assert len(host.asked) == 1
 
 
-@pytest.mark.parametrize("body", [b"[" * 200_000, b"", b"3", b"\xff\xfe"])
+@pytest.mark.parametrize("body", [b"[" * 200_000, b"", b"3", b"\xff\xfe", b'{"id": 1, "id": 2}', b'{"id": 1e999}'])
 def test_json_that_is_none_is_no_answer(body: bytes) -> None:
     with served(sends(body)) as server, calls_to(server.url) as calls:
         with pytest.raises(CodeHostError, match="no JSON") as caught:

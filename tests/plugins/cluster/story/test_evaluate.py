@@ -181,7 +181,6 @@ def test_training_jobs_run_on_a_platform(lab: Path, capsys: pytest.CaptureFixtur
         (("--workload", "t.swf", "--resource", "pack"), "--resource: has nothing to select"),
         (("--workload", "t.swf", "--platform", "p.toml", "--procs", "4"), "--procs: is what --platform says"),
         (("--workload", "t.swf", "--platform", "p.toml", "--resource", "best"), "--resource: 'best' is unknown"),
-        (("--draw", "5", "--platform", "gpus.toml"), "--draw: has jobs of CPU cores, and the platform has none"),
     ],
 )
 def test_what_does_not_go_with_a_platform_is_refused(

@@ -156,8 +156,8 @@ def test_the_other_resources_stay(resource, left):
 
 def test_a_window_holds_the_peak_and_skips_the_first_look():
     window = Window()
-    for number, (cpu_seconds, memory) in enumerate([(0, 9.0), (10, 1.0), (14, 2.0), (15, 1.5)]):
-        use = ResourcesInUse(cpu_seconds=cpu_seconds, memory_gib=memory)
+    for number, (busy, memory) in enumerate([(5.0, 9.0), (1.0, 1.0), (0.4, 2.0), (0.1, 1.5)]):
+        use = ResourcesInUse(busy_cpus=busy, memory_gib=memory)
         window.take(replace(seen(training=TrainingLog(number), use=use), at=1000.0 + 10 * number))
     cpus, memory = window.uses(Needs(cpus=8, memory_gib=16))
     assert (cpus.given, cpus.peak, cpus.looks, cpus.epochs) == (8, 1.0, 3, 3)
@@ -184,3 +184,21 @@ def test_what_came_of_a_decision_is_known_at_the_end(handle, status, seconds, ri
     assert settled.actual.seconds == seconds
     assert settled.right is right
     assert settle(over, past, reached, Prices()) == (settled,)
+
+
+def test_a_release_leaves_earlier_ones_as_they_are(handle):
+    reached = handle(Resizes)
+    memory = Adjustment(1000.0, "why", ReleasedShare("memory_gib", 16, 4))
+    decisions, _ = decide([RELEASE, memory], reached, APPLY, now=1000.0)
+    assert [each.applied for each in decisions] == [True, True]
+    assert (reached.launcher.given.cpus, reached.launcher.given.memory_gib) == (2, 4)
+
+
+def test_a_return_does_not_wait_and_is_not_released_again(handle):
+    reached = handle(Resizes)
+    decide([RELEASE], reached, APPLY, now=1000.0)
+    back = Adjustment(1010.0, "why", ReleasedShare("cpus", 2, 8))
+    decisions, held = decide([back], reached, APPLY, now=1010.0)
+    assert (len(decisions), held, reached.launcher.given.cpus) == (2, "", 8)
+    again = Adjustment(2000.0, "why", ReleasedShare("cpus", 8, 1))
+    assert len(decide([again], reached, APPLY, now=2000.0)[0]) == 2
