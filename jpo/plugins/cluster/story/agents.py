@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from jpo.plugins.cluster.queueing.simulate import Rule
 from jpo.plugins.cluster.report.standings import ContestResult
 from jpo.plugins.cluster.story.scenarios import known_as
 from jpo.plugins.cluster.workload.demand import one_core_each
-from jpo.records import Track
+from jpo.records import Spread, Track
 
 SHORTEST = 2
 """Jobs of a sequence."""
@@ -80,25 +81,47 @@ class Exam:
             self.best, self.score = self.agent.weights(), score
 
 
+Try = tuple[float, bytes, list[dict[str, float]]]
+"""How an agent did on validation at its best, its model as it was then, and the figures of each round."""
+
+
 def train(
-    scenarios: Sequence[Scenario], lessons: Lessons, output: Path, *, begin: Path | None, own: OwnAgent | None, track: Track
+    scenarios: Sequence[Scenario],
+    lessons: Lessons,
+    output: Path,
+    *,
+    begin: Path | None,
+    own: OwnAgent | None,
+    spread: Spread,
+    track: Track,
 ) -> tuple[str, str, str]:
     """Let an agent learn on the first part of the workloads, and keep what did best on sequences that it did not learn from.
 
-    `begin`: a model to go on from; `own`: in place of an agent that comes along. What came of it, in lines for people.
+    `begin`: a model to go on from; `own`: in place of an agent that comes along, all tries in one process. What came of it, in
+    lines for people.
     """
     refuse_unknown(scenarios, lessons.objective)
-    turns = range(lessons.tries * lessons.rounds)
+    turns, numbers = range(lessons.rounds), range(lessons.tries)
     if own is None:
+        learner = partial(_learner, begin=begin)
         with AgentFaults("the agent"):
-            rounds, score, data = _lived(scenarios, lessons, lambda attempt: _learner(attempt, begin), track(turns, "train"))
+            if lessons.tries == 1:
+                tries = [_lived(scenarios, lessons, learner, track(turns, "train"), 0)]
+            else:
+                with spread(lessons.tries) as workers:
+                    found = workers(_lived, ((scenarios, lessons, learner, turns, number) for number in numbers))
+                    tries = [next(found) for _ in track(numbers, "train")]
     else:
-        rounds, score, data = guarded(
-            lambda watch: _lived(scenarios, lessons, lambda attempt: _own_learner(attempt, own, watch), watch.turns(turns)),
+        tries = guarded(
+            lambda watch: [
+                _lived(scenarios, lessons, lambda attempt: _own_learner(attempt, own, watch), watch.turns(turns), number)
+                for number in numbers
+            ],
             own.file,
             own.limit_seconds,
-            track(turns, "train"),
+            track(range(lessons.tries * lessons.rounds), "train"),
         )
+    score, data, rounds = max(tries, key=lambda one: one[0])
     with whole(output) as file:
         file.write(data)
     first, last = rounds[0]["return"], rounds[-1]["return"]
@@ -107,30 +130,29 @@ def train(
 
 
 def _lived(
-    scenarios: Sequence[Scenario], lessons: Lessons, learner: Callable[[Lessons], tuple[LearningAgent, str]], turns: Iterable[int]
-) -> tuple[list[dict[str, float]], float, bytes]:
-    """Figures of each round of the best try, how it did on validation, and its model."""
+    scenarios: Sequence[Scenario],
+    lessons: Lessons,
+    learner: Callable[[Lessons], tuple[LearningAgent, str]],
+    turns: Iterable[int],
+    number: int,
+) -> Try:
+    """One try; all of them are judged on the same sequences."""
     smallest = min(len(one.jobs) for one in scenarios)
     middle = lessons.split * (1 - VALIDATION) if lessons.split * VALIDATION * smallest > lessons.length else 0.0
     draw = sequences_of(scenarios, lessons.length, 0.0, middle or lessons.split)
     unseen = sequences_of(scenarios, lessons.length, middle, lessons.split) if middle else draw
     rng = np.random.default_rng(lessons.seed)
     drawn = [unseen(rng) for _ in range(VALIDATED)]
-    tries: list[tuple[Exam, str, list[dict[str, float]]]] = []
-    rounds: list[dict[str, float]]
-    for place in turns:
-        attempt, turn = divmod(place, lessons.rounds)
-        if not turn:
-            agent, kind = learner(replace(lessons, seed=lessons.seed + attempt))
-            exam, rounds = Exam(drawn, agent, lessons.objective), []
-            exam.examine()
-            tries.append((exam, kind, rounds))
+    rng = np.random.default_rng([lessons.seed, number]) if number else rng
+    agent, kind = learner(replace(lessons, seed=lessons.seed + number))
+    exam, rounds = Exam(drawn, agent, lessons.objective), list[dict[str, float]]()
+    exam.examine()
+    for turn in turns:
         rounds.append(train_once(agent, draw, rng, episodes=lessons.episodes, objective=lessons.objective))
         if turn % EXAM_EVERY == EXAM_EVERY - 1 or turn == lessons.rounds - 1:
             exam.examine()
-    exam, kind, rounds = max(tries, key=lambda one: one[0].score)
-    exam.agent.load(exam.best)
-    return rounds, float(exam.score), to_bytes(exam.agent, kind)
+    agent.load(exam.best)
+    return float(exam.score), to_bytes(agent, kind), rounds
 
 
 def _own_learner(lessons: Lessons, own: OwnAgent, watch: AgentWatch) -> tuple[LearningAgent, str]:
