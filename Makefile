@@ -15,7 +15,7 @@ OF_NPM := gitlab-ci-local@4.61.1 @actions/expressions@0.3.61 @actions/workflow-p
 LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit rest check bench services lock clean
+.PHONY: help demo test unit rest check bench services lock release clean
 .NOTPARALLEL:
 
 help:  ## list the targets
@@ -62,6 +62,9 @@ services:  ## servers and tools that tests use, from Debian's packages; without 
 lock:  ## renew requirements/ from pyproject.toml; UPGRADE=--upgrade takes the newest of everything
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip -qq install pip-tools
 	@requirements/compile build/lock/bin/pip-compile $(UPGRADE)
+
+release: .venv/.dev  ## wheel, source, SBOM and hashes in dist/, as they would be published; built twice, tried on each Python here
+	@.ci/release
 
 clean:  ## remove all that make has made
 	@rm -rf .venv .demo .jpo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info

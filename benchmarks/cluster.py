@@ -152,7 +152,11 @@ def many_tasks(count: int, rounds: int) -> dict[str, dict[str, float]]:
     nodes = NodeType("fast", (fast,), 256), NodeType("slow", (slow, slow), 256)
     platform = Platform("two types", tuple(NodeGroup("c", node, 8) for node in nodes))
     jobs = draw_jobs(count, 128, load=0.65, seed=0)
-    return on_platform("many tasks", jobs, one_core_each(jobs), platform, rounds, ("first", "best_fit", "spread"))
+    found = on_platform("many tasks", jobs, one_core_each(jobs), platform, rounds, ("first", "best_fit", "spread"))
+    few = jobs.rows(slice(0, count // 5))
+    began = time.perf_counter()
+    run(few, one_core_each(few), platform, Discipline(selection("fcfs", seed=0), "first", "conservative"))
+    return found | {"many tasks fcfs+conservative": {"per_second": len(few) / (time.perf_counter() - began)}}
 
 
 def on_platform(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -21,13 +22,17 @@ from sklearn.metrics import adjusted_rand_score
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from followed_runs import FileCgroup  # noqa: E402
 from phase_traces import long_execution, made_traces  # noqa: E402 - the made jobs of the tests
 
 from jpo.plugins.phases.best_path import in_numpy, viterbi  # noqa: E402
 from jpo.plugins.phases.chain import Chain  # noqa: E402
 from jpo.plugins.phases.fit import METHODS, FitOptions, fit_model, fit_phases  # noqa: E402
+from jpo.plugins.phases.following.cgroup import Cgroup  # noqa: E402
 from jpo.plugins.phases.methods.labels import phases_of  # noqa: E402
+from jpo.plugins.phases.requests.allocate import allocate  # noqa: E402
 from jpo.plugins.phases.requests.evaluate import compare, leave_out, standings  # noqa: E402
+from jpo.plugins.phases.story.follow import follow  # noqa: E402
 from jpo.plugins.phases.stream import Stream  # noqa: E402
 from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Floats, Traces  # noqa: E402
 
@@ -189,6 +194,34 @@ def _one_and_others(samples: int, others: int, seed: int) -> list[ExecutionTrace
     return [whole.part(0, samples), whole.part(samples, 2 * samples), *fresh]
 
 
+def followed(seeds: Sequence[int] = SEEDS) -> None:
+    """Runs that are followed: what they had against what the offline figure promises, on cgroups of files in virtual time."""
+    print(f"\n### Followed as it goes on: three runs of each of {len(seeds)} seeds; shares of the run's own peak\n")
+    print("| noise | CPU promised | had | memory promised | had | most points above | most resizes in an hour | kills |")
+    print("|---|---|---|---|---|---|---|---|")
+    for noise in (0.1, 0.3, 1.0):
+        promised, had, killed, most = [], [], 0, 0
+        for seed in seeds:
+            made = made_traces(runs=9, noise=noise, seed=seed)[0]
+            model = fit_model(replace(made, executions=made.executions[:6]))
+            for trace in made.executions[6:]:
+                (allocation,) = allocate(model, replace(made, executions=(trace,)))
+                promised.append((allocation.requests / trace.values.max(0)).mean(0))
+                with TemporaryDirectory() as folder:
+                    cores, size = 1.1 * trace.values.max(0)
+                    run = FileCgroup(Path(folder), trace, f"{cores * 1e5:.0f} 100000", f"{size:.0f}")
+                    steps = [*follow(model, Cgroup(run.folder, run.clock, apply=True), run.terms(store="../follow.db"))]
+                had.append(steps[-1].state.shares)
+                times = [step.state.sample.t for step in steps if step.resized]
+                most = max(most, *(sum(at <= other < at + 3600 for other in times) for at in times))
+                killed += run.killed
+        (cpu, memory), (cpu_had, memory_had) = np.mean(promised, axis=0), np.mean(had, axis=0)
+        above = 100 * max(cpu_had - cpu, memory_had - memory)
+        print(f"| {noise} | {cpu:.3f} | {cpu_had:.3f} | {memory:.3f} | {memory_had:.3f} | {above:+.1f} | {most} | {killed} |")
+        if above > 5 or killed or most > 30:
+            sys.exit("a run that is followed does not keep what the offline figure promises")
+
+
 if __name__ == "__main__":
     print("## Phases\n")
     found_phases()
@@ -196,3 +229,4 @@ if __name__ == "__main__":
     best_paths()
     requests()
     one_execution()
+    followed()

@@ -24,6 +24,7 @@ from apparatus.stamp import stamp
 
 from jpo.agent.policy import Policy
 from jpo.cli.output import track
+from jpo.cli.workers import workers
 from jpo.optimizer.prior import Prior
 from jpo.plugins.lab.replay.contest import Contest, Result, Standing, hold
 from jpo.plugins.lab.replay.metrics import Estimate, Score
@@ -74,7 +75,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--seeds", type=int, default=20, help="replays of each policy on each workload (default: 20)")
     parser.add_argument("--quick", action="store_true", help="two simulated jobs, few runs: does it work?")
     parser.add_argument("--traces", type=Path, default=ROOT.parent / "shared" / "traces", help="folder of recorded traces")
-    parser.add_argument("--jobs", type=int, default=-1, help="processes at once (default: one per core)")
+    parser.add_argument("--jobs", type=int, help="processes at once (default: one per core)")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of tables")
     options = parser.parse_args(argv)
     files = [] if options.quick else sorted(options.traces.glob("*.csv"))
@@ -87,7 +88,7 @@ def main(argv: list[str]) -> int:
         horizons=QUICK["horizons"] if options.quick else HORIZONS,
         seeds=range(min(options.seeds, QUICK["seeds"]) if options.quick else options.seeds),
     )
-    result = hold(contest, jobs=options.jobs, backend="loky", track=track)
+    result = hold(contest, spread=partial(workers, options.jobs, "local"), track=track)
     played = replay.Played(contest, result, (source(files),))
     print(json.dumps(replay.as_json(played)) if options.json else page(contest, result, source(files)))
     return 0

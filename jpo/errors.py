@@ -14,7 +14,8 @@ The number is the exit code of the command; `code` is the stable reason code. do
 """
 
 import re
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 LONGEST = 2000
 """Characters of a place or a finding; a long list of violations has a thousand."""
@@ -47,6 +48,10 @@ class JpoError(Exception):
         place, finding, remedy = shortened(place), shortened(finding), shortened(remedy)
         self.place, self.finding, self.remedy, self.code = place, finding, remedy, code
         super().__init__(f"{place}: {finding}; {remedy}" if remedy else f"{place}: {finding}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What another process needs to raise it again."""
+        return partial(type(self), code=self.code), (self.place, self.finding, self.remedy)
 
     @property
     def in_short(self) -> str:

@@ -36,7 +36,8 @@ class Plugin:
         queue: function(workload, settings) -> `jpo.project.plugins.hooks.Queue`: how long runs would wait before they start.
         events: function(settings, run_ids) -> `RunEvent`s of these runs, for `jpo history`.
         offers: name -> function that other plugins may ask for by that name (`offered`), since they do not import each other, or
-            the core: "estimates": function(workload, settings) -> function(values) -> `FirstRun`.
+            the core: "estimates": function(workload, settings) -> function(values) -> `FirstRun`; "market": function(settings,
+            fresh_seconds) -> prices of instances with notes, or None.
     """
 
     name: str

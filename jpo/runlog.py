@@ -8,7 +8,7 @@ One file, standard library only, Python 3.9 or newer: import it, or copy it. Wro
 raises: a failure is one warning, and training continues. Settings (JPO_RUNLOG_DIR, JPO_METRICS_PORT ...): docs/reporting.md.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # a union in a signature fails on Python 3.9
 
 import logging
 import math

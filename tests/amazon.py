@@ -18,12 +18,41 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from jpo.cost import Instance
+
+REGION, BUCKET, PROFILE = "us-east-1", "ml-runs", "training"
+A10G = ("a10g", 24)
+
+
+def offer(
+    name: str, gpus: int, gpu: tuple[str, float], vcpus: float, memory_gib: float, usd: float, spot: float | None
+) -> Instance:
+    family, day = name.partition(".")[0], date(2026, 11, 1)
+    return Instance(name, family, gpu[0], gpus, gpu[1], vcpus, memory_gib, "us-east-1", usd, spot, day, "test")
+
+
+OFFERS = (
+    offer("m5.xlarge", 0, ("", 0), 4, 16, 0.192, 0.08),
+    offer("g5.xlarge", 1, A10G, 4, 16, 1.006, 0.45),
+    offer("g5.2xlarge", 1, A10G, 8, 32, 1.212, 0.55),
+    offer("g5.48xlarge", 8, A10G, 192, 768, 16.288, None),
+    offer("g5g.xlarge", 1, ("t4g", 16), 4, 8, 0.42, 0.2),
+)
 ERROR = "<Response><Errors><Error><Code>{}</Code><Message>{}</Message></Error></Errors><RequestID>r</RequestID></Response>"
+SPOT_PRICE = (
+    "<item><instanceType>{}</instanceType><availabilityZone>{}</availabilityZone><timestamp>{}</timestamp>"
+    "<spotPrice>{}</spotPrice><productDescription>Linux/UNIX</productDescription></item>"
+)
+SPOT_PRICES = (
+    "<DescribeSpotPriceHistoryResponse><requestId>r</requestId><spotPriceHistorySet>{}</spotPriceHistorySet>"
+    "<nextToken>{}</nextToken></DescribeSpotPriceHistoryResponse>"
+)
 DROPPED = "dropped after it was accepted"
 Fault = Callable[[str, str, bool], "tuple[str, str, int] | str | None"]
 """Action, instance type, spot -> code, message and status of an error; DROPPED; or None: as usual."""
@@ -52,6 +81,8 @@ class Door(BaseHTTPRequestHandler):
             return self._send(ERROR.format(*fault[:2]).encode(), fault[2])
         if action == "RunInstances" and not dry:
             return self._run(asked, drop=fault == DROPPED)
+        if action == "DescribeSpotPriceHistory":
+            return self._spot_prices(asked)
         names = {value: key for key, value in asked.items() if key.endswith(".Name")}
         if action == "DescribeInstances" and (name := names.get("client-token")):
             wanted = self.server.tokens.get(asked[name.replace("Name", "Value.1")])
@@ -66,6 +97,10 @@ class Door(BaseHTTPRequestHandler):
         assert len(token) <= 64
         assert len(told) <= 16384
         assert all(len(value) <= 256 for name, value in asked.items() if name.endswith(".Value"))
+        with self.server.one_at_a_time:  # a request that is repeated while the first is under way starts nothing either
+            self._run_once(token, asked, drop=drop)
+
+    def _run_once(self, token: str, asked: dict[str, str], *, drop: bool) -> None:
         known = self.server.tokens.get(token)
         if known and known[0] != asked:
             return self._send(ERROR.format("IdempotentParameterMismatch", "Arguments are inconsistent").encode(), 400)
@@ -80,6 +115,15 @@ class Door(BaseHTTPRequestHandler):
             self.connection.close()
             return None
         return self._send(known[1], 200)
+
+    def _spot_prices(self, asked: dict[str, str]) -> None:
+        """A page of two prices, of the region that signed the request, and where the next one begins."""
+        region, begins = self.headers["Authorization"].split("/")[2], int(asked.get("NextToken", "0"))
+        wanted = {value for name, value in asked.items() if name.startswith("InstanceType.")}
+        found = [one for one in self.server.spot if one[1].startswith(region) and one[0] in wanted]
+        items = "".join(SPOT_PRICE.format(*one) for one in found[begins : begins + 2])
+        after = str(begins + 2) if begins + 2 < len(found) else ""
+        self._send(SPOT_PRICES.format(items, after).encode(), 200)
 
     def _forwarded(self, asked: dict[str, str]) -> tuple[bytes, int]:
         headers = {name: self.headers[name] for name in ("Authorization", "Host", "X-Amz-Date") if self.headers[name]}
@@ -112,6 +156,7 @@ class Amazon(ThreadingHTTPServer):
     Attributes:
         asked: what was asked for, in order.
         fault: what goes wrong.
+        spot: spot prices: type, zone, moment, USD an hour.
         quotas: vCPUs by code of the quota; others may not be asked for.
     """
 
@@ -122,7 +167,8 @@ class Amazon(ThreadingHTTPServer):
         self.moto, self.url = moto, f"http://127.0.0.1:{self.server_port}"
         self.asked, self.tokens = list[str](), dict[str, tuple[dict[str, str], bytes, str]]()
         self.fault: Fault = as_usual
-        self.quotas = dict[str, float]()
+        self.one_at_a_time = threading.Lock()
+        self.quotas, self.spot = dict[str, float](), list[tuple[str, str, str, str]]()
 
     def handle_error(self, *arguments: Any) -> None:
         """A connection that a test has cut is no news."""

@@ -183,7 +183,11 @@ class Cluster:
             asked = body["spec"]["containers"][0]["resources"]
             if "nvidia.com/gpu" in asked["requests"]:
                 return problem(422, "Pod is invalid: spec: Forbidden: only cpu and memory resources are mutable")
-            found["spec"]["containers"][0]["resources"] = merged(found["spec"]["containers"][0].get("resources", {}), asked)
+            had = found["spec"]["containers"][0].get("resources", {})
+            made = merged(had, asked)
+            if (had.get("requests") == had.get("limits")) != (made.get("requests") == made.get("limits")):
+                return problem(422, "Pod is invalid: spec: Invalid value: Pod QOS Class may not change as a result of resizing")
+            found["spec"]["containers"][0]["resources"] = made
         else:
             self.objects[key] = found = merged(found, body)
         return 200, found

@@ -56,9 +56,9 @@ LARGE_RECORDS = {
     "Running": _MEASURED,
     "MeasuredValues": _MEASURED,
     "Belief": "a posterior: every quantity that is believed, as an array over the same candidates",
-    "LoadedSettings": "what a command is to go by: merged tables, their origins and folders, who asks, and what it shares",
     "Known": "all that is collected of a workload before a decision",
     "PhaseModel": "all that a model's file says, for whoever follows a run by it",
+    "Instance": "a line of a catalogue, by its columns",
     "Job": "a simulated job while it is played: what is true of it, and what each of its runs brought, branched by `copy` as one",
 }
 """Records of more than MOST_FIELDS, each with what it mirrors or why its parts are not told apart."""
@@ -113,6 +113,7 @@ MAY_WRITE_FILES = {
     "jpo/__main__.py": "/dev/null in place of a closed stdout, and the log file of an internal error",
     "jpo/cli/gate.py": "/dev/null in place of a closed stdout",
     "constraints/workload_checker.py": "the checker's private copy",
+    "jpo/plugins/phases/following/cgroup.py": "limits of a cgroup, which are files of the kernel's",
     "jpo/plugins/launch/ledger.py": "an empty file that is locked; what stands in the ledger goes through the writer",
     "jpo/plugins/launch/engines/local/leases.py": "empty files that are locked",
     "jpo/plugins/launch/engines/local/output.py": "appends what a run prints to its output.log, which nobody else writes",
@@ -129,7 +130,7 @@ MAY_START_PROCESSES = {
     "jpo/plugins/launch/engines/local/supervisor.py": "the run, which it watches",
     "jpo/plugins/launch/engines/aws/supervisor.py": "the same on the instance, and the AWS CLI there",
     "jpo/plugins/cluster/agents/guarded.py": "a user's agent, with a limit, and a keeper that ends what it leaves",
-    "jpo/learning/pretraining.py": "workers that practise, forked by who releases JPO",
+    "jpo/cli/workers.py": "processes that take pieces of work, ended with the context",
     "constraints/workload_checker.py": "the supervisor of the team's own checker",
     "constraints/supervisor.py": "that checker, with a limit",
 }
@@ -172,6 +173,7 @@ AT_THE_GATE = {
     "jpo/plugins/launch/engines/kubernetes/session.py": "silences what Kubernetes' client would log",
     "jpo/plugins/launch/engines/local/output.py": "a run's output, from a pipe into its own file",
     "jpo/plugins/launch/engines/local/supervisor.py": "a process of its own: one line to JPO through a pipe, then /dev/null",
+    "jpo/cli/workers.py": "silences Ray, which writes to stdout what becomes of its processes",
     "jpo/plugins/lab/replay/policies/gp_ei.py": "silences what scikit-learn would warn of",
     "jpo/runlog.py": "a logger of the training script, which is another process; it quotes what it names",
     "jpo/plugins/launch/engines/aws/supervisor.py": "runs on the instance, whose console it tells what cannot be brought home",
@@ -182,6 +184,7 @@ AT_THE_GATE = {
 WRITTEN = {
     "jpo/cli/gate.py": "results in one of the forms, and config.ini as it was in force",
     "jpo/plugins/cluster/story/agents.py": "weights",
+    "jpo/plugins/phases/following/cgroup.py": "limits of a cgroup: numbers, or what stood there",
     "jpo/plugins/launch/story/run.py": "a task of SkyPilot: YAML, with every value quoted",
     "jpo/plugins/lab/story/simulate.py": "config.ini and jpo.toml of simulated jobs, by JPO's own names",
     "jpo/plugins/lab/story/logs.py": "the extended table, made of csv_line",
@@ -197,6 +200,7 @@ WRITTEN = {
     "jpo/plugins/launch/engines/slurm/run_files.py": "what batch.sh reads, words ended by NUL; an empty output file",
     "jpo/plugins/launch/engines/kubernetes/output.py": "what a run's pods printed, for the user alone, and its run log",
     "jpo/plugins/launch/engines/aws/attempts.py": "instance types that were asked for, and AWS' codes",
+    "jpo/plugins/launch/engines/aws/market.py": "prices that AWS publishes",
     "jpo/plugins/launch/engines/aws/bucket.py": "output and run log of a run, for the user alone",
     "jpo/plugins/launch/engines/aws/supervisor.py": "the same, on the instance",
     "jpo/runlog.py": "the log of a run, for JPO to read",
@@ -586,3 +590,20 @@ def test_the_story_fits_on_one_screen() -> None:
 def test_no_file_is_longer_than_what_one_reads_at_a_sitting() -> None:
     long = {name_of(path): count for path in SOURCES if (count := len(path.read_text(encoding="utf-8").split("\n"))) > 350}
     assert long == {}
+
+
+def test_what_an_older_python_runs_does_not_evaluate_its_annotations() -> None:
+    """`list[int]` is an error when Python 3.8 defines a function, `X | None` when 3.9 does; who may be run by them says so."""
+    said = {
+        path: re.search(r"standard library(?: only)?, Python 3\.(\d+) or newer", " ".join(_docstring(path).split()))
+        for path in JPO
+    }
+    older = {path: int(found[1]) for path, found in said.items() if found and int(found[1]) < 11}
+    assert {path.name for path in older} == {"runlog.py", "supervisor.py", "processes.py", "call.py"}
+    for path, minor in older.items():
+        tree = ast.parse(path.read_text("utf-8"), feature_version=(3, minor))
+        assert any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body), path
+
+
+def _docstring(path: Path) -> str:
+    return ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""

@@ -31,10 +31,11 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
     ROOT / "SECURITY.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "examples").rglob("README.md")),
-    ROOT / "jpo" / "agent" / "weights" / "README.md",
+    *sorted((ROOT / "jpo").rglob("weights/README.md")),
 ]
 LOOKED_UP = ("codes.md", "benchmarks.md")
 BOOKS = [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/plugins").glob("*.md"))]

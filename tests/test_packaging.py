@@ -58,7 +58,7 @@ def wheel(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_both_packages_with_their_data_and_nothing_else(clone: Path, wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.partition("/")[0] for name in names} == {"jpo", "constraints", f"jpo-{PROJECT['version']}.dist-info"}
+    assert {name.partition("/")[0] for name in names} == {"jpo", "constraints", f"jpo-{__version__}.dist-info"}
     tracked = {
         str(path.relative_to(clone)) for top in ("jpo", "constraints") for path in (clone / top).rglob("*") if path.is_file()
     }
@@ -90,8 +90,23 @@ def test_the_wheel_suggests_without_being_installed(wheel: Path, tmp_path: Path)
     assert torch.stdout == "None None\n"
 
 
-def test_the_package_knows_its_version() -> None:
-    assert __version__ == PROJECT["version"]
+def test_the_version_stands_in_one_place(wheel: Path) -> None:
+    assert "version" not in PROJECT
+    assert wheel.name.split("-")[1] == __version__
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == __version__
+
+
+def test_who_builds_the_same_commit_again_has_the_same_files(clone: Path, wheel: Path, tmp_path: Path) -> None:
+    """Also in another folder and at another time: a user can build what was published, and compare."""
+    again = tmp_path / "elsewhere"
+    shutil.copytree(clone, again)
+    for path in again.rglob("*.py"):
+        os.utime(path, (1e9, 1e9))
+    built = run([sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)], again)
+    assert built.returncode == 0, built.stderr
+    assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
 
 
 def test_every_dependency_is_locked_in_a_version_that_pyproject_allows() -> None:
@@ -237,7 +252,7 @@ def test_installing_what_is_there_asks_nobody() -> None:
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("script", [".ci/run", ".ci/install", "requirements/compile"])
+@pytest.mark.parametrize("script", [".ci/run", ".ci/install", ".ci/release", "requirements/compile"])
 def test_scripts_can_be_run(script: str) -> None:
     assert os.access(ROOT / script, os.X_OK)
     assert subprocess.run(["bash", "-n", script], cwd=ROOT, check=False).returncode == 0

@@ -3,8 +3,6 @@
 JPO computes with numbers; a parameter with a choice that is none (a GPU type, an optimizer) has them numbered in the order given.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass, field, replace
@@ -43,7 +41,7 @@ class NumberedSpace:
             values[name] in ladder or (name in self.ranged and ladder[0] <= values[name] <= ladder[-1]) for name, ladder in rungs
         )
 
-    def knowing(self, configuration: object) -> NumberedSpace:
+    def knowing(self, configuration: object) -> "NumberedSpace":
         """The space with a number for each word of a configuration that is no choice: outside is a place as well."""
         words = {name: dict(words) for name, words in self.words.items()}
         for name, value in _mapping("configuration", configuration).items():

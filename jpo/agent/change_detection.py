@@ -4,8 +4,6 @@ The belief forgets old runs slowly, and an agent that learnt from a world that i
 learning is reset on this evidence: never on a timer, never by chance.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -30,7 +28,7 @@ class Chart:
     above: float = 0.0
     below: float = 0.0
 
-    def after(self, miss: float | None) -> Chart:
+    def after(self, miss: float | None) -> "Chart":
         """The chart one run later; a run without a forecast error changes nothing."""
         if miss is None or math.isnan(miss):
             return self

@@ -5,8 +5,6 @@ ensemble agrees. It says of itself whether it passed the release test; one that 
 decide.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,7 +54,7 @@ SHAPES: Shapes = shapes_of("critics", WIDTHS, (HEADS,))
 FIRST = "critics.w0"
 
 
-def surely_saved(policy: Policy, features: Features, allowed: Bools) -> Floats:
+def surely_saved(policy: "Policy", features: Features, allowed: Bools) -> Floats:
     """Mean over the critics less one standard deviation and the margin: they depart only where they agree and it matters.
 
     Source: pessimism over an ensemble, An et al., "Uncertainty-Based Offline Reinforcement Learning with Diversified

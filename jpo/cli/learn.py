@@ -10,8 +10,10 @@ from jpo.cli.gate import answer
 from jpo.cli.options import FILE, seed_option
 from jpo.cli.output import track
 from jpo.cli.subject import job_options
+from jpo.cli.workers import spread_options
 from jpo.errors import UsageError
 from jpo.policies import TRAINED, PolicyName
+from jpo.records.progress import Spread
 
 DEFAULT_BUDGET = "30s"
 START_SECONDS = 1.0
@@ -24,6 +26,7 @@ START_SECONDS = 1.0
 @click.option("--pretrain", type=FILE, metavar="FILE", help="Train a new policy in the simulator and write it to FILE.")
 @click.option("--policy", type=click.Choice(TRAINED), help="With --pretrain: which policy; default: sac.")
 @click.option("--jobs", type=click.IntRange(10), help="With --pretrain: simulated jobs per agent; default: as shipped.")
+@spread_options("--processes", " for simulated jobs", default=1)
 @seed_option
 @job_options
 def learn(
@@ -36,6 +39,7 @@ def learn(
     policy: PolicyName | None,
     jobs: int | None,
     seed: int,
+    spread: Spread,
 ) -> None:
     """Update the agent from the history (needs jpo[learn]).
 
@@ -58,9 +62,9 @@ def learn(
         if given_to_it and not pretrain:
             raise UsageError(option, "says what --pretrain is to practise", "name a FILE, or leave it out", code="JPO-E308")
     if pretrain:
-        answer(command.pretrain(pretrain, policy=policy or "sac", jobs=jobs, seed=seed, track=track))
+        answer(command.pretrain(pretrain, policy=policy or "sac", jobs=jobs, seed=seed, spread=spread, track=track))
     else:
         settings = load_settings(given, toml, {"agent": {"learn_budget": budget or DEFAULT_BUDGET}})
         until = Deadline() if rebuild and budget is None else Deadline(began + settings.values.agent.learn_budget)
-        wanted = command.LearnOptions(time.time(), until, rebuild, seed)
+        wanted = command.LearnOptions(time.time(), until, rebuild, seed, spread)
         answer(command.learn(config_of(given, settings), settings, wanted, track=track))

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
-from jpo.cli.gate import ELSEWHERE, for_people, progress_stream, put, save, stdout_encoding
+from jpo.cli.gate import ELSEWHERE, complain, for_people, progress_stream, put, save, stdout_encoding
 from jpo.errors import UsageError
 from jpo.files import refuse_unwritable
 from jpo.files.reading import same_file
+from jpo.wording.numbers import duration
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
@@ -26,6 +28,7 @@ FORMS = {".json": "json", ".md": "markdown", ".html": "html"}
 """The form of a result file by its suffix."""
 READABLE = ("text", "json", "markdown", "html")
 """The forms that every report has."""
+SECONDS_BETWEEN_LINES = 15.0
 T = TypeVar("T", contravariant=True)
 
 
@@ -133,6 +136,20 @@ def track(numbers: Sequence[int], what: str) -> Iterable[int]:
     from rich.progress import track as with_bar
 
     return with_bar(numbers, description=what, console=Console(file=stderr), transient=True)
+
+
+def track_in_lines(numbers: Sequence[int], what: str) -> Iterable[int]:
+    """The same for what takes minutes: where stderr is no terminal, a line now and then, none in the first seconds."""
+    if progress_stream().isatty():
+        yield from track(numbers, what)
+        return
+    began = said = time.monotonic()
+    for place, number in enumerate(numbers):
+        if place and (now := time.monotonic()) - said >= SECONDS_BETWEEN_LINES:
+            said = now
+            left = (now - began) / place * (len(numbers) - place)
+            complain(f"{what}: {place} of {len(numbers)} rounds, about {duration(left)} left")
+        yield number
 
 
 def coloured(no_color: bool) -> bool:

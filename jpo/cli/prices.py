@@ -42,24 +42,30 @@ def show_prices(given: Path | None, gpu_type: str | None, output: Output, toml: 
 
 
 @prices.command("refresh")
-@click.argument("file", type=FILE, metavar="FILE.csv")
+@click.argument("file", type=FILE, metavar="[FILE.csv]", required=False)
 @click.option("--region", default="us-east-1", show_default=True, metavar="REGION", help="Where they apply.")
 @click.option(
     "--families", default="p3,p3dn,p4d,p4de,p5,g4dn,g5,g6", show_default=True, metavar="A,B,...", help="Instance families."
 )
 @click.option("--timeout", metavar="DURATION", default="60s", show_default=True, help="Deadline for all requests together.")
 @verbose_option
-def refresh_prices(file: Path, region: str, families: str, timeout: str) -> None:
-    """Read today's AWS prices into a catalogue file.
+def refresh_prices(file: Path | None, region: str, families: str, timeout: str) -> None:
+    """Read today's AWS prices, on demand and spot by zone.
 
-    Prices on demand, and the last week's spot prices. Needs jpo[aws].
+    Without a file for the regions of [launch.aws], kept in .jpo; else
+    into a catalogue file. Needs jpo[aws].
 
     \b
-    Example:
+    Examples:
+      jpo prices refresh
       jpo prices refresh aws.csv --region eu-central-1      then: [prices] catalogue = "aws.csv"
     """
     from jpo.commands.prices import refresh as command
+    from jpo.commands.prices import refresh_market
 
+    if file is None:
+        answer(refresh_market(load_settings(None, None, {})))
+        return
     if file.exists():
         refuse_unwritable(file)  # it must be a catalogue
     else:

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from jpo.cli.arguments import config_of, load_settings, new_id, targets_for_once
-from jpo.cli.gate import ReaderGone, complain, save_copy
+from jpo.cli.gate import ReaderGone, at_the_gate, complain, save_copy
 from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option, settings_options
 from jpo.cli.output import READABLE, Output, track, writable
 from jpo.cli.subject import config_inis
+from jpo.cli.workers import workers
 from jpo.errors import JpoError, NothingAdmissible, UsageError
+from jpo.wording.hidden import keep_secret, kept_secrets
 
 if TYPE_CHECKING:
     from jpo.commands.suggest import SuggestOptions
-    from jpo.history import Store
     from jpo.project.load import LoadedSettings
+    from jpo.report.answer import Report
 
 WOULD_CHANGE = 10
+PART = 25
+"""Files that one process answers in a row: it reads the newest runs of all workloads once for them."""
 DESTROYS = "JPO-E307"
 """Code of a result that would destroy what JPO works with: nothing is done."""
 T = TypeVar("T")
@@ -37,6 +42,11 @@ class FileAsked:
     settings: LoadedSettings
     lasting: LoadedSettings
     options: SuggestOptions
+
+    def answer(self) -> Report:
+        from jpo.commands.suggest import suggest as answer
+
+        return answer(self.config, self.settings, self.options)
 
 
 @click.command()
@@ -92,46 +102,59 @@ def suggest(
       jpo suggest config.ini --set batch_size=128      your value, still guarded and on record
       jpo suggest jobs/*/config.ini -o json            each as if alone, in one process
     """
-    from jpo.cli.names import values_given
     from jpo.commands.suggest import SuggestOptions
 
     if in_force is not None and len(given) > 1:
         raise UsageError("--in-force", "is one file, and several are asked for", "leave it out", code="JPO-E308")
-    now = time.time()
-    flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
-    histories: dict[str, Store] = {}
+    options = SuggestOptions(
+        "",
+        time.time(),
+        dry_run=dry_run or check,
+        diff=diff,
+        offline=network.offline,
+        strict=strict,
+        learn=not no_learn,
+        seed=seed,
+        done_by=deadline is not None,
+    )
+    asking = partial(
+        asked_of,
+        toml=toml,
+        flags={"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer},
+        targets=(deadline, max_cost),
+        chosen=chosen,
+        results=[*output.files, *([in_force] if in_force else [])],
+        options=options,
+    )
+    return answer_each(given or (None,), asking, output, in_force, changed=WOULD_CHANGE if check else 0)
 
-    def asked_of(path: Path | None) -> FileAsked:
-        settings = load_settings(path, toml, flags)
-        lasting = settings if prefer is None else load_settings(path, toml, {**flags, "preference": None})
-        if deadline is not None or max_cost is not None:  # guard and agent alike go by them
-            settings = load_settings(path, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)})
-        config = config_of(path, settings)
-        writable([*output.files, *([in_force] if in_force else [])], config, settings)
-        wanted = SuggestOptions(
-            suggestion_id=new_id(now),
-            now=now,
-            dry_run=dry_run or check,
-            diff=diff,
-            offline=network.offline,
-            strict=strict,
-            learn=not no_learn,
-            seed=seed,
-            chosen=values_given("--set", chosen, config, settings),
-            done_by=deadline is not None,
-        )
-        return FileAsked(config, replace(settings, histories=histories), replace(lasting, histories=histories), wanted)
 
-    try:
-        return answer_each(given or (None,), asked_of, output, in_force, changed=WOULD_CHANGE if check else 0)
-    finally:
-        for store in histories.values():
-            store.__exit__()
+def asked_of(
+    path: Path | None,
+    *,
+    toml: Path | None,
+    flags: Mapping[str, Any],
+    targets: tuple[str | None, str | None],
+    chosen: Sequence[str],
+    results: Sequence[Path],
+    options: SuggestOptions,
+) -> FileAsked:
+    """What the command line asks of one config.ini; `targets`: --deadline and --max-cost."""
+    from jpo.cli.names import values_given
+
+    settings = load_settings(path, toml, flags)
+    lasting = settings if flags["preference"] is None else load_settings(path, toml, {**flags, "preference": None})
+    if any(target is not None for target in targets):  # guard and agent alike go by them
+        settings = load_settings(path, toml, {**flags, "sla": targets_for_once(*targets, settings, options.now)})
+    config = config_of(path, settings)
+    writable(results, config, settings)
+    own = replace(options, suggestion_id=new_id(options.now), chosen=values_given("--set", chosen, config, settings))
+    return FileAsked(config, settings, lasting, own)
 
 
 def answer_each(
     paths: Sequence[Path | None],
-    asked_of: Callable[[Path | None], FileAsked],
+    asking: Callable[[Path | None], FileAsked],
     output: Output,
     in_force: Path | None,
     *,
@@ -140,46 +163,75 @@ def answer_each(
     """Answer for each file as if it were alone, and let the agent learn. Of several, an error of one is a line on stderr and has
     its place in the result; the exit code is the highest of theirs, else `changed` where a file would be another one.
     """
-    from jpo.commands.suggest import suggest as answer
+    from jpo.project.project import stores_kept_open
     from jpo.report import suggested, suggestion
     from jpo.report.answer import Report
 
-    def tried(step: Callable[[], T], path: Path | None) -> T | tuple[Path, JpoError]:
+    found, alone = list[Any](), len(paths) == 1
+    with stores_kept_open():
+        asked = [complained(tried(partial(asking, path), path, alone=alone)) for path in paths]
         try:
-            return step()
-        except JpoError as error:
-            if len(paths) == 1 or path is None or error.code == DESTROYS:
-                raise
-            complain(f"{'' if str(error).startswith(str(path)) else f'{path}: '}{error} [{error.code}]")
-            return path, error
-
-    asked: Sequence[Any] = [tried(partial(asked_of, path), path) for path in paths]
-    found = list[Any]()
-    try:
-        for at in range(1) if len(paths) == 1 else track(range(len(asked)), "suggest"):
-            one = asked[at]
-            known = isinstance(one, FileAsked)
-            found.append(tried(partial(answer, one.config, one.settings, one.options), paths[at]) if known else one)
-        reports = [one for one in found if isinstance(one, Report)]
-        if in_force is not None and reports[0].in_force is not None:
-            save_copy(in_force, reports[0].in_force)
-        on_record = any(isinstance(one, FileAsked) and not one.options.dry_run for one in asked)
-        if len(paths) == 1:
-            output.show(suggestion, reports[0], on_record=on_record)
-        else:
-            output.show(suggested, found, on_record=on_record)
-    except (NothingAdmissible, ReaderGone):
-        learn_afterwards(asked, found)  # its new runs are on record all the same
-        raise
-    learn_afterwards(asked, found)
+            found += answered(paths, asking, asked)
+            reports = [one for one in found if isinstance(one, Report)]
+            if in_force is not None and reports[0].in_force is not None:
+                save_copy(in_force, reports[0].in_force)
+            on_record = any(isinstance(one, FileAsked) and not one.options.dry_run for one in asked)
+            if alone:
+                output.show(suggestion, reports[0], on_record=on_record)
+            else:
+                output.show(suggested, found, on_record=on_record)
+        except (NothingAdmissible, ReaderGone):
+            learn_afterwards(asked, found)  # its new runs are on record all the same
+            raise
+        learn_afterwards(asked, found)
     failed = [one[1].exit_code for one in found if isinstance(one, tuple)]
     return max(failed, default=changed if any(one.suggestion.changes_file for one in reports) else 0)
 
 
+def tried(step: Callable[[], T], path: Path | None, *, alone: bool = False) -> T | tuple[Path, JpoError]:
+    """The result of a step, or of one of several files its error."""
+    try:
+        return step()
+    except JpoError as error:
+        if alone or path is None or error.code == DESTROYS:
+            raise
+        return path, error
+
+
+def complained(one: T) -> T:
+    """The result, with a line on stderr where it is an error."""
+    if isinstance(one, tuple):
+        path, error = one
+        complain(f"{'' if str(error).startswith(str(path)) else f'{path}: '}{error} [{error.code}]")
+    return one
+
+
+def answered(paths: Sequence[Path | None], asking: Callable[[Path | None], FileAsked], asked: Sequence[Any]) -> Iterator[Any]:
+    """The answers in the order of the files, of many by a process per core; what could not be asked has its error."""
+    alone, parts = len(paths) == 1, range(0, len(paths), PART)
+    with workers(None, "local", len(parts)) as on:
+        results = on(answered_part, ((asking, paths[at : at + PART]) for at in parts))
+        for at in () if on is starmap else track(parts, "suggest"):
+            some, secrets = next(results)
+            keep_secret(*secrets)
+            asked_here = asked[at : at + PART]
+            yield from (one if isinstance(one, tuple) else complained(two) for one, two in zip(asked_here, some, strict=True))
+        for at in () if on is not starmap else range(1) if alone else track(range(len(paths)), "suggest"):
+            one = asked[at]
+            yield complained(tried(one.answer, paths[at], alone=alone)) if isinstance(one, FileAsked) else one
+
+
+def answered_part(asking: Callable[[Path | None], FileAsked], paths: Sequence[Path]) -> tuple[list[Any], Sequence[str]]:
+    """The answers for some files in a process of its own, and the secrets that what is made of them must not contain."""
+    from jpo.project.project import stores_kept_open
+
+    with at_the_gate(), stores_kept_open():
+        return [tried(lambda path=path: asking(path).answer(), path) for path in paths], kept_secrets()  # type: ignore[misc]
+
+
 def learn_afterwards(asked: Sequence[object], found: Sequence[object]) -> None:
-    """Let the agent learn from what is new, if it may, for as long as the longest [agent] learn_budget says: of one file after
-    another in half of it, beginning with another one each time; the rest is for the last and the release test. Its trouble is a
-    line on stderr.
+    """Let the agent learn from what is new, if it may: of one file after another, beginning with another one each time, until the
+    longest [agent] learn_budget is used up; the release test is behind the first. Its trouble is a line on stderr.
     """
     refused = [
         path for path, error in (one for one in found if isinstance(one, tuple)) if not isinstance(error, NothingAdmissible)
@@ -189,13 +241,10 @@ def learn_afterwards(asked: Sequence[object], found: Sequence[object]) -> None:
     if not may:
         return
     from jpo.commands.learn import learn_after_suggestion  # what only learning needs takes a while to import
-    from jpo.learning.deadline import in_seconds
     from jpo.project.request import learn_seconds_of
 
-    begin, end = int(time.time()) % len(may), in_seconds(max(learn_seconds_of(one.lasting) for one in may))
-    half = end.half_way
-    for left, one in enumerate((*may[begin:], *may[:begin]), 1 - len(may)):
-        until, now, seed = end if left == 0 else half, one.options.now, one.options.seed
-        seconds = until.at - time.monotonic()
-        if why_not := learn_after_suggestion(one.config, one.lasting, now=now, seed=seed, tests=left == 0, most_seconds=seconds):
+    begin, until = int(time.time()) % len(may), time.monotonic() + max(learn_seconds_of(one.lasting) for one in may)
+    for number, one in enumerate((*may[begin:], *may[:begin])):
+        left, now, seed = until - time.monotonic(), one.options.now, one.options.seed
+        if why_not := learn_after_suggestion(one.config, one.lasting, now=now, seed=seed, tests=not number, most_seconds=left):
             complain(why_not)

@@ -27,7 +27,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import in_context
 from jpo.project.project import Project, open_project
 from jpo.project.request import decider_of, learn_seconds_of, request_of
-from jpo.records import Identity, Known, PolicyName, Track, silently
+from jpo.records import Identity, Known, PolicyName, Spread, Track, in_turn, silently
 from jpo.wording.numbers import counted, percent_in_words, times
 
 MEANWHILE = "JPO-E506"
@@ -43,12 +43,14 @@ class LearnOptions:
         now: unix seconds, for the record.
         until: end of the whole command, the release test and its own start included.
         rebuild: forget what this workload taught, and learn from all runs with a new agent.
+        spread: over which the jobs of the release test are.
     """
 
     now: float
     until: Deadline
     rebuild: bool = False
     seed: int = 0
+    spread: Spread = in_turn
 
 
 def learn(path: Path, settings: LoadedSettings, options: LearnOptions, track: Track) -> list[str]:
@@ -152,7 +154,8 @@ def tested_line(store: Store, request: Request, options: LearnOptions, track: Tr
     said = "nothing new to test"
     if continual.untested(store):
         try:
-            result = release_if_passed(store, track, now=options.now, until=options.until, anew=options.rebuild)
+            until, anew = options.until, options.rebuild
+            result = release_if_passed(store, track, now=options.now, until=until, anew=anew, spread=options.spread)
             if isinstance(result, Candidate):
                 played = f"{len(result.played)} of at most {len(result.seeds)} simulated jobs played"
                 said = f"{played}, to be continued by the next `jpo learn`"
@@ -197,7 +200,9 @@ def ratio(result: Release) -> str:
     return f"ratio {result.ratio:.3f} ± {result.standard_error:.3f}"
 
 
-def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: int, track: Track) -> list[str]:
+def pretrain(
+    path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: int, spread: Spread = in_turn, track: Track
+) -> list[str]:
     """Train a policy in the simulator and write it to `path`; says how SAC's release test ended. The others are not put to it:
     they decide only where they are named.
 
@@ -216,7 +221,7 @@ def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: 
     unreadable = partial(UsageError, str(part), remedy="remove it", code="JPO-E307")
     try:
         begun = contents(part, MOST_BYTES, unreadable) if part.exists() else None
-        file, test = train(jobs=jobs, seed=seed, track=track, part=begun, save=lambda state: put(part, state))
+        file, test = train(jobs=jobs, seed=seed, spread=spread, track=track, part=begun, save=lambda state: put(part, state))
         put(path, file)
         part.unlink(missing_ok=True)
     except OSError as error:

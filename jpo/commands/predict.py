@@ -22,6 +22,7 @@ from jpo.optimizer.what_if import Bounds, answer_to
 from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import estimates_of, queue_of
+from jpo.project.prices import market_of
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.project.trial_logs import read_trials
@@ -67,6 +68,7 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
         rows, answer = answer_to(question, Bounds(question.deadline_seconds, budget, currency, ahead), rows, basis)
     ends = queue.ends([(row.parameters, row.expected.forecast) for row in rows], now=now)
     rows = tuple(replace(row, queued=end) for row, end in zip(rows, ends, strict=True))
-    notes = (*warnings(rows, basis), *estimate(workload.current).notes, *verdicts(rows, request))
+    market = market_of(settings)
+    notes = (*warnings(rows, basis), *(market[1] if market else ()), *estimate(workload.current).notes, *verdicts(rows, request))
     noted = known.evidence.noting((*notes, *pin_notes(workload)))
     return Prediction(path, workload.identity, len(known.runs), rows, noted, answer, currency)

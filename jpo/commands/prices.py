@@ -8,16 +8,17 @@ from functools import partial
 from pathlib import Path
 
 from jpo.cost.aws import SPOT_DAYS, read_offers
-from jpo.cost.catalogue import COLUMNS, as_csv
+from jpo.cost.catalogue import Instance, as_csv, is_head
 from jpo.cost.price_list import PriceList, price_list
 from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.files.reading import beginning
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
-from jpo.project.prices import currency_of, prices_of
+from jpo.project.prices import currency_of, market_of, prices_of
 from jpo.project.shown_prices import catalogue_shown, named_prices
 from jpo.project.workload import read_workload
+from jpo.wording.numbers import counted
 
 MOST_SECONDS = 3600.0
 LONGEST_HEAD = 1000
@@ -35,6 +36,27 @@ def show(config: Path | None, settings: LoadedSettings, *, gpu_type: str | None,
     return price_list(list(named_prices(settings)), prices, catalogue, workload, currency_of(settings), today=today)
 
 
+def refresh_market(settings: LoadedSettings) -> list[str]:
+    """Read the prices of the instances on which [launch] starts runs, and keep them in the project; says what is known now.
+
+    Raises UsageError: JPO-E808, [launch] rents none, or [prices] says what an hour costs.
+    """
+    market = market_of(settings, fresh_seconds=0.0)
+    if market is None:
+        remedy = 'name a FILE.csv, or write [launch] on = "aws" and no price in [prices]'
+        raise UsageError(settings.place, "says nothing of what AWS offers", remedy, code="JPO-E808")
+    regions = dict.fromkeys(each.region for each in market[0].instances)
+    known = (said_of(region, [each for each in market[0].instances if each.region == region]) for region in regions)
+    return [*known, *(note.text for note in market[1])]
+
+
+def said_of(place: str, instances: Sequence[Instance]) -> str:
+    """How much is known of instances, and since when."""
+    spot = {each.instance for each in instances if each.usd_per_hour_spot is not None}
+    about, read = counted(len({each.instance for each in instances}), "instance"), sorted({str(each.date) for each in instances})
+    return f"{place}: {about}, {len(spot)} with a spot price (mean of {SPOT_DAYS:g} days), read on {', '.join(read)}"
+
+
 def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, now: float) -> list[str]:
     """Write AWS' instances with their prices of today to a catalogue file, whole or not at all; says what it holds.
 
@@ -50,8 +72,7 @@ def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, n
     offers = read_offers(region, wanted, seconds=limit_of(timeout), now=now)
     with whole(file) as new:
         new.write(as_csv(offers.instances).encode())
-    spot = sum(each.usd_per_hour_spot is not None for each in offers.instances)
-    lines = [f"{file}: {len(offers.instances)} instances of {region}, {spot} with a spot price (median of {SPOT_DAYS:g} days)"]
+    lines = [said_of(f"{file}: {region}", offers.instances)]
     if offers.unpriced:
         lines.append(f"left out, no price on demand: {', '.join(offers.unpriced)}")
     return lines
@@ -73,7 +94,7 @@ def refuse_other_files(file: Path) -> None:
     if not os.path.exists(file):  # noqa: PTH110 - Path.exists raises for a name that is too long
         return
     begins = beginning(file, LONGEST_HEAD, partial(_no_catalogue, file)).decode("utf-8-sig", errors="replace").partition("\n")[0]
-    if sorted(name.strip() for name in begins.split(",")) != sorted(COLUMNS):
+    if not is_head([name.strip() for name in begins.split(",")]):
         raise _no_catalogue(file, "begins otherwise")
 
 

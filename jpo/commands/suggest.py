@@ -18,6 +18,7 @@ from jpo.optimizer.suggestion import suggestion_of
 from jpo.project.collect import collect, with_file_noted, with_notes
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import estimates_of, in_context, queue_of
+from jpo.project.prices import FRESH_SECONDS, market_of
 from jpo.project.project import Project, open_project
 from jpo.project.proposal import diff_of, propose
 from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, noted, refusals_on_record
@@ -57,11 +58,13 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
 
 def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Report:
     """Read, collect, decide, check, record, write."""
+    asks = not (options.offline or options.dry_run)  # for prices, which are kept
+    market = market_of(settings, fresh_seconds=FRESH_SECONDS if asks else None)
     with open_project(path, settings, now=options.now, read_only=options.dry_run, by_hand=options.chosen) as job:
         chosen = approved_by_hand(job, options.chosen)
         known = with_file_noted(collect(job, offline=options.offline, strict=options.strict), job)
         known = with_notes(known, estimates_of(job.workload, settings, known.runs)(job.workload.current).notes)
-        known = in_context(known, job)
+        known = in_context(with_notes(known, market[1] if market else ()), job)
         request = request_of(job, known, chosen=chosen, policy=options.policy, done_by=options.done_by)
         learns = options.learn and not options.dry_run and learn_seconds_of(settings) > 0
         known = with_learnt(known, job, request.policy, learn=learns)

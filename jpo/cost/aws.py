@@ -5,9 +5,10 @@ Credentials and endpoints are those of AWS' own tools, and never part of a messa
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from statistics import median
+from functools import partial
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from jpo.cost.catalogue import Instance
@@ -20,6 +21,10 @@ from jpo.timeouts import NoAnswerInTime, within
 PRICE_LIST_REGION = "us-east-1"
 """Region that serves the Price List, which has the prices of all regions."""
 SPOT_DAYS = 7.0
+AT_ONCE = 8
+"""Questions to the Price List side by side: it is asked for one type at a time, and has a hundred of them."""
+FAMILIES = ("p3", "p3dn", "p4d", "p4de", "p5", "g4dn", "g5", "g6")
+"""Those whose prices are read where none are named: with the GPUs that training uses."""
 LACKING = "the role needs pricing:GetProducts, ec2:DescribeInstanceTypes and ec2:DescribeSpotPriceHistory"
 
 Answer = TypeVar("Answer")
@@ -29,8 +34,8 @@ Answer = TypeVar("Answer")
 class Offers:
     """The answer of AWS.
 
-    `instances`: those with an on-demand price; with a spot price where there was one within the last week. `unpriced`: instance
-    types of the region without exactly one on-demand price for Linux; they are left out.
+    `instances`: those with an on-demand price; where there was a spot price within the last week, one for each zone.
+    `unpriced`: instance types of the region without exactly one on-demand price for Linux; they are left out.
     """
 
     instances: tuple[Instance, ...]
@@ -43,7 +48,7 @@ def read_offers(region: str, families: Sequence[str], *, seconds: float, now: fl
     Args:
         families: e.g. "g5", "p4d".
         seconds: for all requests together.
-        now: unix seconds; spot prices are the median of the week before.
+        now: unix seconds; spot prices are the mean of the week before, by how long each was in force.
 
     Raises:
         UsageError: JPO-E804, boto3 is missing; JPO-E805, no credentials, or AWS does not accept them; JPO-E801, no such region.
@@ -62,15 +67,21 @@ def _offers(region: str, families: Sequence[str], request_seconds: float, now: f
     wanted = [{"Name": "instance-type", "Values": [f"{family}.*" for family in families]}]
     pages = ec2.get_paginator("describe_instance_types").paginate(Filters=wanted)
     types = {kind["InstanceType"]: kind for page in pages for kind in page["InstanceTypes"]}
-    on_demand = {name: _on_demand(pricing, name, region) for name in sorted(types)}
+    names = sorted(types)
+    several = [names[start::AT_ONCE] for start in range(min(AT_ONCE, len(names)))]
+    asked = [partial(lambda some: {name: _on_demand(pricing, name, region) for name in some}, some) for some in several]
+    on_demand = (
+        {name: price for some in within(request_seconds * len(names), asked) for name, price in some.items()} if asked else {}
+    )
     priced = {name: price for name, price in on_demand.items() if price is not None}
     if not priced:
         finding = f"has no on-demand price for Linux of {', '.join(families):.80}"
         raise TelemetryError(f"AWS {region}", finding, "name other --families or another --region", code="JPO-E807")
     spot = _spot(ec2, list(priced), today)
-    instances = [_instance(types[name], price, spot.get(name), region, today) for name, price in priced.items()]
-    instances.sort(key=lambda instance: (instance.family, instance.usd_per_hour, instance.instance))
-    return Offers(tuple(instances), tuple(name for name, price in on_demand.items() if price is None))
+    offers = [_instance(types[name], price, region, today) for name, price in priced.items()]
+    instances = [each for offer in offers for each in in_zones(offer, spot.get(offer.instance, {}), today)]
+    instances.sort(key=lambda each: (each.family, each.usd_per_hour, each.instance, each.usd_per_hour_spot or 0.0))
+    return Offers(tuple(instances), tuple(sorted(name for name, price in on_demand.items() if price is None)))
 
 
 def _on_demand(pricing: Any, instance: str, region: str) -> float | None:
@@ -98,21 +109,42 @@ def _hourly(product: Mapping[str, Any]) -> list[float]:
     return [price for price in prices if price > 0]
 
 
-def _spot(ec2: Any, instances: Sequence[str], today: datetime) -> dict[str, float]:
-    """Median of the last week's spot prices over the region's zones, by instance type; without those that had none."""
+Changes = list[tuple[datetime, float]]
+"""Spot prices of one zone, each with the moment from which it was in force."""
+
+
+def _spot(ec2: Any, instances: Sequence[str], today: datetime) -> dict[str, dict[str, Changes]]:
+    """The last week's spot prices by instance type and zone, the price with which it began included."""
     pages = ec2.get_paginator("describe_spot_price_history").paginate(
         InstanceTypes=list(instances),
         ProductDescriptions=["Linux/UNIX", "Linux/UNIX (Amazon VPC)"],
         StartTime=today - timedelta(days=SPOT_DAYS),
         EndTime=today,
     )
-    prices_by_type: dict[str, list[float]] = {}
+    found: dict[str, dict[str, Changes]] = {}
     for entry in (entry for page in pages for entry in page["SpotPriceHistory"]):
-        prices_by_type.setdefault(entry["InstanceType"], []).append(number(entry["SpotPrice"]))
-    return {name: median(prices) for name, prices in prices_by_type.items()}
+        zones = found.setdefault(entry["InstanceType"], {})
+        zones.setdefault(entry["AvailabilityZone"], []).append((entry["Timestamp"], number(entry["SpotPrice"])))
+    return found
 
 
-def _instance(kind: Mapping[str, Any], price: float, spot: float | None, region: str, today: datetime) -> Instance:
+def in_zones(offer: Instance, zones: Mapping[str, Changes], today: datetime) -> list[Instance]:
+    """An instance in each zone with a spot price, the cheapest first; the instance itself where there is none."""
+    begun, priced = today - timedelta(days=SPOT_DAYS), list[Instance]()
+    for zone, changes in zones.items():
+        moments = [max(begun, moment) for moment, _ in sorted(changes)] + [today]
+        lasting = [(after - before).total_seconds() for before, after in pairwise(moments)]
+        weights = lasting if sum(lasting) > 0 else [1.0] * len(lasting)
+        usd, total = [price for _, price in sorted(changes)], sum(weights)
+        mean = sum(weight * min(price, offer.usd_per_hour) for weight, price in zip(weights, usd, strict=True)) / total
+        above = sum(weight for weight, price in zip(weights, usd, strict=True) if price > offer.usd_per_hour) / total
+        highest, share = max(usd), round(above, 4)
+        of_zone = replace(offer, zone=zone, usd_per_hour_spot=round(mean, 6))
+        priced.append(replace(of_zone, usd_per_hour_spot_highest=highest, spot_above_share=share))
+    return sorted(priced, key=lambda each: each.usd_per_hour_spot or 0.0) or [offer]
+
+
+def _instance(kind: Mapping[str, Any], price: float, region: str, today: datetime) -> Instance:
     gpus = kind.get("GpuInfo", {}).get("Gpus", [])
     return Instance(
         instance=kind["InstanceType"],
@@ -124,7 +156,7 @@ def _instance(kind: Mapping[str, Any], price: float, spot: float | None, region:
         memory_gib=kind["MemoryInfo"]["SizeInMiB"] / 1024,
         region=region,
         usd_per_hour=price,
-        usd_per_hour_spot=spot,
+        usd_per_hour_spot=None,
         date=today.date(),
         source="AWS Price List and EC2 API",
     )

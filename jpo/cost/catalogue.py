@@ -2,6 +2,8 @@
 
     instance,family,gpu_type,gpus,gpu_memory_gib,vcpus,memory_gib,region,usd_per_hour,usd_per_hour_spot,date,source
 
+and, of spot prices, their zone and how they moved (OF_SPOT); a file may lack these columns.
+
 `data/aws.csv` comes with JPO; `jpo prices refresh` writes files of the same form, and people may write their own. One bad line
 refuses the whole file: a mistyped price must not become a missing price.
 """
@@ -34,9 +36,12 @@ class Instance:
         gpu_memory_gib: of one GPU; 0 without GPUs.
         vcpus: CPUs as the cloud counts them, mostly hyper-threads.
         usd_per_hour: on demand, Linux.
-        usd_per_hour_spot: None where it is unknown.
+        usd_per_hour_spot: the week's mean in its zone, where it was above the price on demand that one; None where it is unknown.
         date: when the price was read.
         source: where it was read.
+        zone: of the spot price; empty: it is the region's.
+        usd_per_hour_spot_highest, spot_above_share: the highest of the week, and the share of its time in which the spot price
+            was above the one on demand, so that nothing could be had; None: unknown.
     """
 
     instance: str
@@ -51,6 +56,9 @@ class Instance:
     usd_per_hour_spot: float | None
     date: date
     source: str
+    zone: str = ""
+    usd_per_hour_spot_highest: float | None = None
+    spot_above_share: float | None = None
 
     @property
     def gpu_label(self) -> str:
@@ -59,6 +67,8 @@ class Instance:
 
 
 COLUMNS = tuple(f.name for f in fields(Instance))
+OF_SPOT = ("zone", "usd_per_hour_spot_highest", "spot_above_share")
+"""Columns that a catalogue may lack."""
 
 
 def read_catalogue(file: Path) -> tuple[Instance, ...]:
@@ -79,21 +89,27 @@ def parse(text: str, place: str) -> tuple[Instance, ...]:
         return _refused(place, line, f"is not CSV ({words})", "fix the line")
 
     rows = rows_of(StringIO(text), broken)
-    instances: dict[tuple[str, str], Instance] = {}
+    instances: dict[tuple[str, str, str], Instance] = {}
     _, head = next(rows, (1, []))
-    if sorted(head) != sorted(COLUMNS):
-        odd = sorted(set(head) ^ set(COLUMNS)) or ["a column twice"]
+    if not is_head(head):
+        odd = sorted(({*COLUMNS} - {*OF_SPOT} - {*head}) | ({*head} - {*COLUMNS})) or ["a column twice"]
         raise _refused(place, 1, f"the columns are not those of a catalogue: {quoted(odd[0])}", f"write {','.join(COLUMNS)}")
     for line, cells in rows:
         if len(cells) != len(head):
             raise _refused(place, line, f"{len(cells)} cells under {len(head)} columns", "fix the line")
         instance = _instance(dict(zip(head, cells, strict=True)), place, line)
-        if (instance.instance, instance.region) in instances:
+        key = instance.instance, instance.region, instance.zone
+        if key in instances:
             raise _refused(place, line, f"{instance.instance} is listed twice for {instance.region}", "keep one of them")
-        instances[instance.instance, instance.region] = instance
+        instances[key] = instance
     if not instances:
         raise _refused(place, 1, "names no instance", "`jpo prices refresh FILE.csv` writes one")
     return tuple(instances.values())
+
+
+def is_head(names: Sequence[str]) -> bool:
+    """Whether a file that begins with these names is a catalogue."""
+    return {*COLUMNS} - {*OF_SPOT} <= {*names} <= {*COLUMNS} and len({*names}) == len(names)
 
 
 def as_csv(instances: Sequence[Instance]) -> str:
@@ -146,6 +162,9 @@ def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:
             raise _refused(place, line, f"{name} = {quoted(cells[name])} is not a {kind} in 0..{MOST:g}", "fix the line")
         return value
 
+    def perhaps(name: str) -> float | None:
+        return number(name) if cells.get(name, "").strip() else None
+
     texts = {name: cells[name].strip() for name in ("instance", "family", "gpu_type", "region", "source")}
     missing = [name for name, text in texts.items() if not text and name != "gpu_type"]
     if missing:
@@ -163,9 +182,12 @@ def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:
         memory_gib=number("memory_gib"),
         region=texts["region"],
         usd_per_hour=number("usd_per_hour"),
-        usd_per_hour_spot=number("usd_per_hour_spot") if cells["usd_per_hour_spot"].strip() else None,
+        usd_per_hour_spot=perhaps("usd_per_hour_spot"),
         date=_date(cells["date"], place, line),
         source=texts["source"],
+        zone=cells.get("zone", "").strip(),
+        usd_per_hour_spot_highest=perhaps("usd_per_hour_spot_highest"),
+        spot_above_share=perhaps("spot_above_share"),
     )
 
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from jpo.cost.catalogue import Instance
 from jpo.errors import UsageError, quoted
@@ -18,6 +19,8 @@ _RELATIVE_WEIGHTS = {"gpus": 2.1, "cpus": 0.04, "memory_gib": 0.005}
 _IDLE_SHARE = 0.02
 """A configuration without GPUs whose CPUs have no price still occupies a machine: this share of one GPU."""
 _JOULES_PER_KWH = 3.6e6
+MOST_LOST = 0.9
+"""Share of lost hours on spot instances beyond which costs are those of this one: ten times the price is dear enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class Prices:
         instances: those that can be rented; where there are any, a configuration has the price of the cheapest that holds it.
         spot: whether spot prices count: an instance's own, else `spot_share` of its on-demand price.
         spot_share: spot price / on-demand price, where that is assumed.
+        spot_lost_share: share of the hours on spot instances that runs lost when these were taken back; None: unknown, and costs
+            are without it.
     """
 
     usd_per_gpu_hour: float | None = None
@@ -39,6 +44,7 @@ class Prices:
     instances: tuple[Instance, ...] = ()
     spot: bool = False
     spot_share: float | None = None
+    spot_lost_share: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour", "usd_per_kwh"):
@@ -85,12 +91,12 @@ def cheapest(parameters: Mapping[str, float], prices: Prices) -> Instance | None
 
 
 def rent(instance: Instance, prices: Prices) -> float | None:
-    """USD for an hour of one instance, on demand or spot; None: its spot price is unknown."""
+    """USD for an hour of one instance, on demand or spot; None: its spot price is unknown. Hours that are lost are paid, too."""
     if not prices.spot:
         return instance.usd_per_hour
-    if instance.usd_per_hour_spot is not None:
-        return instance.usd_per_hour_spot
-    return None if prices.spot_share is None else prices.spot_share * instance.usd_per_hour
+    assumed = None if prices.spot_share is None else prices.spot_share * instance.usd_per_hour
+    price = assumed if instance.usd_per_hour_spot is None else instance.usd_per_hour_spot
+    return None if price is None else price / (1.0 - min(MOST_LOST, prices.spot_lost_share or 0.0))
 
 
 def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
@@ -187,6 +193,10 @@ def _rank(parameters: Mapping[str, float], prices: Prices) -> float:
     return rate or _IDLE_SHARE * min(paid, default=0.0)
 
 
+OF_INSTANCE = ("region", "usd_per_hour", "usd_per_hour_spot", "zone", "usd_per_hour_spot_highest", "spot_above_share")
+"""What is said of an instance as the catalogue has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rented:
     """An instance, always rented as a whole.
@@ -195,6 +205,7 @@ class Rented:
         type: as the cloud calls it, e.g. "g5.xlarge".
         usd_per_hour: on demand; usd_per_hour_spot: None where the catalogue has no spot price of it.
         spot: whether costs are computed with its spot price.
+        zone, usd_per_hour_spot_highest, spot_above_share: as of `Instance`; spot_lost_share: as of `Prices`.
         priced_on: day of its price, ISO 8601; price_age_days: how long ago that was.
     """
 
@@ -205,6 +216,10 @@ class Rented:
     spot: bool
     priced_on: str
     price_age_days: int
+    zone: str = ""
+    usd_per_hour_spot_highest: float | None = None
+    spot_above_share: float | None = None
+    spot_lost_share: float | None = None
 
 
 def rented(parameters: Mapping[str, float], prices: Prices, *, now: float) -> Rented | None:
@@ -213,5 +228,8 @@ def rented(parameters: Mapping[str, float], prices: Prices, *, now: float) -> Re
     if found is None:
         return None
     age = datetime.fromtimestamp(now, UTC).date() - found.date
-    prices_of = (found.usd_per_hour, found.usd_per_hour_spot)
-    return Rented(found.instance, found.region, *prices_of, prices.spot, found.date.isoformat(), max(0, age.days))
+    same: dict[str, Any] = {name: getattr(found, name) for name in OF_INSTANCE}
+    priced_on, lost = found.date.isoformat(), prices.spot_lost_share
+    return Rented(
+        found.instance, **same, spot=prices.spot, priced_on=priced_on, price_age_days=max(0, age.days), spot_lost_share=lost
+    )

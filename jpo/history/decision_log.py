@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Self
+from typing import Any, Self
 
 from jpo.errors import StoreError, UsageError
 from jpo.history.audit import AuditEvent, AuditRecord, AuditRow, read_row
@@ -26,11 +26,13 @@ def limited(limit: int | None, identity: Identity | None = None) -> Columns:
 class DecisionLog:
     """Suggestions and the audit log in a database, which it closes at the end of a `with` statement.
 
-    `author`: who uses it and where; when not empty, every record's data holds it as "by".
+    `author`: who uses it and where; when not empty, every record's data holds it as "by". `derived`: what readers made of
+    all runs and may use again until a run is recorded here.
     """
 
     def __init__(self, database: Database, *, author: Mapping[str, str]) -> None:
         self.database, self._author, self._users = database, dict(author), 0
+        self.derived: dict[str, Any] = {}
 
     def append(
         self, suggestion: Suggestion, *, config: str, source_digest: str, planned_digest: str | None = None

@@ -82,6 +82,7 @@ class Store(DecisionLog):
                     )
                 self._chain(observed(recorded.run, recorded.suggestion_id, now), changes)
                 present.add(key)
+            self.derived.clear()
             for row in series_rows(finished):
                 changes.add(_INSERT_SERIES, row)
             if about and source:
@@ -138,12 +139,6 @@ class Store(DecisionLog):
         """Runs with the suggestion that each followed, of one workload or (None) of all."""
         where = f"WHERE {OF_WORKLOAD}" if identity else ""
         return self._recorded(f"SELECT * FROM runs {where} {_NEWEST_FIRST} LIMIT :limit", limited(limit, identity))[::-1]
-
-    def others_of(self, identity: Identity, *, among: int) -> tuple[Run, ...]:
-        """Those of the newest runs of all workloads that are of other jobs, ordered by end."""
-        newest = f"SELECT * FROM runs {_NEWEST_FIRST} LIMIT :limit"
-        others = f"SELECT * FROM ({newest}) AS newest WHERE NOT ({SAME_JOB}) {_NEWEST_FIRST}"
-        return self._runs(others, limited(among, identity))[::-1]
 
     def siblings_of(self, identity: Identity, *, limit: int) -> tuple[Run, ...]:
         """The newest runs of the same job on other hardware, ordered by end."""

@@ -1,7 +1,5 @@
 """An end that loops of learning keep: asked before each step, it allows for the longest step so far."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from math import inf
@@ -29,12 +27,12 @@ class Deadline:
         self.asked_at = now
         return now + self.longest_seconds >= self.at
 
-    def no_later_than(self, seconds: float) -> Deadline:
+    def no_later_than(self, seconds: float) -> "Deadline":
         """One of its own for a part of the work: in so many seconds, or when this one ends."""
         return Deadline(min(self.at, time.monotonic() + seconds))
 
     @property
-    def half_way(self) -> Deadline:
+    def half_way(self) -> "Deadline":
         """One of its own in the middle of the time that is left."""
         now = time.monotonic()
         return Deadline(now + (self.at - now) / 2)

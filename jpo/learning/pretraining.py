@@ -5,11 +5,8 @@ A training that was interrupted goes on from its last stage, and ends in the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,15 +17,13 @@ from jpo.errors import StoreError, UsageError
 from jpo.learning.continual import load_torch
 from jpo.learning.forks import practise_with
 from jpo.learning.release import RELEASE_JOBS, ReleaseTest, figures_of, release_test
-from jpo.records import Track, silently
+from jpo.records import Spread, Track, in_turn, silently
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from jpo.agent.sac.fork_replay import Practice
     from jpo.agent.sac.learn import AgentState
-
-    Practising = Callable[[Policy, Sequence[int]], Iterator[Practice]]
 
 JOBS = 3000
 """Simulated jobs on which the ensemble practises: about a quarter of an hour of one core."""
@@ -59,7 +54,7 @@ def pretrain(
     jobs: int | None = None,
     seed: int = 0,
     test_jobs: int | None = None,
-    processes: int = 1,
+    spread: Spread = in_turn,
     track: Track = silently,
     part: bytes | None = None,
     save: Callable[[bytes], None] = lambda _part: None,
@@ -71,7 +66,7 @@ def pretrain(
         seed: of the networks and the jobs.
         test_jobs: most fresh jobs in the release test, none of them trained on; None: as many as the shipped policy's; 0: no
             test, released nowhere.
-        processes: in which jobs are played; the result does not depend on it.
+        spread: over which jobs are played; the result does not depend on it.
         part: what `save` was last given, by a training with the same jobs and seed; None begins anew.
         save: is given the state after each stage.
 
@@ -86,11 +81,11 @@ def pretrain(
     plan = {"jobs": jobs, "seed": seed}
     fresh = Training(new_agent(seed, simulated_capacity=TRANSITIONS, fork_capacity=FORKS), [], 0)
     training = fresh if part is None else _loaded(part, plan)
-    with _practising(processes) as practising:
+    with spread(jobs) as workers:
         for stage in track(range(training.stage, STAGES), "practice"):
             policy = policy_of(training.agent)
             numbers = range(jobs * stage // STAGES, jobs * (stage + 1) // STAGES)
-            for practice in practising(policy, [seed * JOBS * STAGES + number for number in numbers]):
+            for practice in workers(_practised, ((policy, seed * JOBS * STAGES + number) for number in numbers)):
                 take_in(training.agent, practice)
             improve(training.agent, max(1, UPDATES_PER_TEN_JOBS * len(numbers) // 10))
             training.stage = stage + 1
@@ -98,23 +93,13 @@ def pretrain(
                 training.stages.append(policy_of(training.agent))
             save(_saved(training, plan))
     policy = mean_policy(training.stages)
-    test = release_test(policy, range(TEST_SEED, TEST_SEED + test_jobs), track) if test_jobs else None
+    test = release_test(policy, range(TEST_SEED, TEST_SEED + test_jobs), track, spread) if test_jobs else None
     card: dict[str, Any] = {
         "command": f"jpo learn --pretrain policy.safetensors --jobs {jobs} --seed {seed}",
         "updates": training.agent.updates,
         "release_test": figures_of(test) if test else {},
     }
     return save_policy(*policy.members, released=test.released if test else (), card=card), test
-
-
-@contextmanager
-def _practising(processes: int) -> Iterator[Practising]:
-    """Plays jobs of many seeds with one policy, in their order."""
-    if processes == 1:
-        yield lambda policy, seeds: map(partial(_practised, policy), seeds)
-        return
-    with ProcessPoolExecutor(processes) as pool:
-        yield lambda policy, seeds: pool.map(partial(_practised, policy), seeds, chunksize=4)
 
 
 def _practised(policy: Policy, seed: int) -> Practice:

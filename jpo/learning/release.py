@@ -7,7 +7,7 @@ what earlier jobs showed of them. The result goes on record with the policy that
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
 from typing import Self
@@ -24,7 +24,7 @@ from jpo.learning.forks import MOST_JOBS
 from jpo.learning.job import DOMAINS, Job, earlier_jobs, new_job
 from jpo.learning.practice import by_belief_rule, by_policy, mean_cost, play
 from jpo.learning.serving import AGENT, POLICY, own_policy
-from jpo.records import Track, silently
+from jpo.records import Spread, Track, in_turn, silently
 from jpo.simulate.installations import AS_SIMULATED, KINDS, draw_installation
 from jpo.version import __version__
 
@@ -143,22 +143,25 @@ def played_by_both(policy: Policy, seed: int) -> PairedJob:
     return PairedJob(situation, mean_cost(job), mean_cost(other), kept, rule_kept)
 
 
-def release_test(policy: Policy, seeds: Sequence[int], track: Track = silently) -> ReleaseTest:
-    """Play the jobs of the seeds, one by one, until it is clear whether the policy passes."""
+def release_test(policy: Policy, seeds: Sequence[int], track: Track = silently, spread: Spread = in_turn) -> ReleaseTest:
+    """Play the jobs of the seeds until it is clear whether the policy passes."""
     played: list[PairedJob] = []
-    play_on(policy, seeds, played, track, Deadline())
+    with spread(len(seeds)) as workers:
+        play_on(workers(played_by_both, ((policy, seed) for seed in seeds)), seeds, played, track, Deadline())
     return verdict(played)
 
 
-def play_on(policy: Policy, seeds: Sequence[int], played: list[PairedJob], track: Track, out_of_time: Callable[[], bool]) -> bool:
-    """Play the jobs of the seeds that are left until it is clear whether the policy passes; False where the time was up before.
+def play_on(
+    jobs: Iterator[PairedJob], seeds: Sequence[int], played: list[PairedJob], track: Track, out_of_time: Callable[[], bool]
+) -> bool:
+    """Take the jobs of the seeds that are left until it is clear whether the policy passes; False where the time was up before.
 
     `played`: the jobs of the first seeds; what is played now is added.
     """
-    for seed in track(seeds[len(played) :], "release test"):
+    for _ in track(seeds[len(played) :], "release test"):
         if out_of_time():
             return False
-        played.append(played_by_both(policy, seed))
+        played.append(next(jobs))
         if _clear(played, len(seeds)):
             break
     return True
@@ -235,7 +238,7 @@ def _begun(state: bytes, version: int) -> Candidate | None:
 
 
 def release_if_passed(
-    store: Store, track: Track, *, now: float, until: Deadline | None = None, anew: bool = False
+    store: Store, track: Track, *, now: float, until: Deadline | None = None, anew: bool = False, spread: Spread = in_turn
 ) -> ReleaseTest | Candidate:
     """Put the saved agent's policy to the release test on jobs it never met; where it passes, it decides from now on.
 
@@ -244,13 +247,16 @@ def release_if_passed(
     the time was up before. Raises StoreError: another process went on with the test, or released one meanwhile.
     """
     until, before, candidate = until or Deadline(), store.load_agent(POLICY), candidate_of(store, anew=anew)
-    while True:
-        part = until.no_later_than(SAVED_SECONDS)
-        if play_on(candidate.policy, candidate.seeds, candidate.played, track, part):
-            break
-        candidate = candidate.saved(store)
-        if part.at == until.at:
-            return candidate
+    left = candidate.seeds[len(candidate.played) :]
+    with spread(len(left)) as workers:
+        jobs = workers(played_by_both, ((candidate.policy, seed) for seed in left))
+        while True:
+            part = until.no_later_than(SAVED_SECONDS)
+            if play_on(jobs, candidate.seeds, candidate.played, track, part):
+                break
+            candidate = candidate.saved(store)
+            if part.at == until.at:
+                return candidate
     test = verdict(candidate.played)
     policy, card = candidate.policy, {"learnt": candidate.learnt, "release_test": figures_of(test)}
     file = save_policy(*policy.members, released=test.released, card=card)

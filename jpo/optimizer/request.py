@@ -3,8 +3,6 @@
 `jpo/project` reads jpo.toml and config.ini; what they say is one record here, which candidates, forecasts and decisions share.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -70,7 +68,7 @@ class Request:
     resets: Literal["evidence", "broken-sla"] | float = "evidence"
     queue: QueueWaits | None = None
 
-    def preferring(self, preference: Preference) -> Request:
+    def preferring(self, preference: Preference) -> "Request":
         """The same request under another preference."""
         return replace(self, wanted=replace(self.wanted, preference=preference))
 

@@ -169,10 +169,19 @@ def on_record(store: Store, workload: Workload) -> OnRecord:
     recorded, doubted = believed(counted_once(under_all_names(store, identity, aliases)))
     siblings = siblings_of(store, identity, [entry.run for entry in recorded])
     own = placed(recorded, store, workload)
-    others = [run for run in store.others_of(identity, among=OTHER_RUNS) if run.identity not in aliases]
-    kept = {(run.identity, run.run_id): run for some in by_workload(others).values() for run in plausible(some)[0]}
-    believable = tuple(kept[key] for run in others if (key := (run.identity, run.run_id)) in kept)
-    return OnRecord(doubted, siblings, own, believable)
+    job = (identity.dataset, identity.model, identity.framework)
+    newest = ((run, run.identity) for run in newest_of_all(store))
+    others = [run for run, of in newest if (of.dataset, of.model, of.framework) != job and of not in aliases]
+    return OnRecord(doubted, siblings, own, tuple(others))
+
+
+def newest_of_all(store: Store) -> tuple[Run, ...]:
+    """The newest runs of all workloads that can be believed, oldest first; read once for several config.ini."""
+    if "newest" not in store.derived:
+        newest = [entry.run for entry in store.recorded_runs(limit=OTHER_RUNS)]
+        kept = {(run.identity, run.run_id): run for some in by_workload(newest).values() for run in plausible(some)[0]}
+        store.derived["newest"] = tuple(kept[key] for run in newest if (key := (run.identity, run.run_id)) in kept)
+    return store.derived["newest"]  # type: ignore[no-any-return]
 
 
 def under_all_names(store: Store, identity: Identity, aliases: Collection[Identity]) -> Sequence[RecordedRun]:

@@ -56,7 +56,6 @@ class LoadedSettings:
         room: the most that one run could have on the engine to which it goes, by resource; empty: not known, nothing is limited.
         fallback: nothing but values of runs that ended well is chosen, and how far one step may lead is not asked of them; where
             none ended well, these come back, with which config.ini began (empty: not known). None: anything may be chosen.
-        histories: stores kept open for several config.ini, by URL; None: each its own.
     """
 
     values: Settings
@@ -71,7 +70,6 @@ class LoadedSettings:
     track: Track = silently
     room: Mapping[str, float] = field(default_factory=dict)
     fallback: Parameters | None = None
-    histories: dict[str, Any] | None = None
 
     @property
     def place(self) -> str:

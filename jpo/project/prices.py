@@ -1,15 +1,26 @@
 """Prices of the project: what [prices] of jpo.toml says an hour of each resource costs, and the currency of its reports."""
 
+from dataclasses import replace
+
+from jpo import plugin
 from jpo.cost import Instance, Prices, read_catalogue
 from jpo.cost.catalogue import SHIPPED, select
 from jpo.cost.price import price_of_type
 from jpo.project.load import LoadedSettings
-from jpo.records import Currency
+from jpo.records import Currency, Note
+
+FRESH_SECONDS = 86400.0
+"""How long prices that were read count as today's: spot prices change a few times a day."""
 
 
 def prices_of(settings: LoadedSettings) -> Prices:
-    """The prices that [prices] names; UsageError JPO-E801 or E802: a GPU type, region or catalogue that does not exist."""
+    """The prices that [prices] names, else those of what [launch] rents.
+
+    Raises UsageError JPO-E801 or E802: a GPU type, region or catalogue of [prices] does not exist.
+    """
     table, place = settings.values.prices, f"{settings.place} [prices]"
+    if market := market_of(settings):
+        return replace(market[0], usd_per_kwh=table.usd_per_kwh)
     per_gpu = table.usd_per_gpu_hour
     if table.usd_per_gpu_hour_of and table.gpu_type is not None:
         per_gpu = price_of_type(table.usd_per_gpu_hour_of, table.gpu_type, place=place)
@@ -25,6 +36,15 @@ def prices_of(settings: LoadedSettings) -> Prices:
         spot=table.spot,
         spot_share=table.spot_share,
     )
+
+
+def market_of(settings: LoadedSettings, *, fresh_seconds: float | None = None) -> tuple[Prices, tuple[Note, ...]] | None:
+    """Prices of the instances on which runs would start, and what must be said of them; None: nobody rents any, or [prices] says
+    what an hour costs. `fresh_seconds`: prices that are older are read anew; None: nobody is asked."""
+    if settings.values.prices.catalogue is not None or settings.values.prices.single:
+        return None
+    named = (each for each in plugin.plugins() if "market" in each.offers and each.settings.keys() & settings.tables.keys())
+    return next((found for each in named if (found := plugin.load(each.offers["market"])(settings, fresh_seconds))), None)
 
 
 def catalogue_of(settings: LoadedSettings) -> tuple[Instance, ...]:

@@ -1,14 +1,15 @@
 """Project: one repository that JPO works for, opened once. Commands hold this record; nothing below it knows settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from constraints import Limits
 from jpo.cost import Prices
+from jpo.errors import JpoError
 from jpo.history import Store, open_store
 from jpo.history.undo import pinned
 from jpo.history.unsettled import settle
@@ -58,7 +59,7 @@ class Project:
         assert self.judged_by is not None, "opened with judges=False"
         return self.judged_by
 
-    def under(self, name: Identity) -> Project:
+    def under(self, name: Identity) -> "Project":
         """The same project, with its workload under another of its names."""
         return self if name == self.workload.identity else replace(self, workload=replace(self.workload, identity=name))
 
@@ -110,6 +111,22 @@ def open_project(
         )
 
 
+KEPT = ContextVar[dict[str, Store | JpoError] | None]("stores that a command keeps open, by URL", default=None)
+
+
+@contextmanager
+def stores_kept_open() -> Iterator[None]:
+    """While this is entered, each store is opened once for several config.ini, and one that cannot be is asked for once."""
+    before = KEPT.set({})
+    try:
+        yield
+    finally:
+        for store in (KEPT.get() or {}).values():
+            if isinstance(store, Store):
+                store.__exit__()
+        KEPT.reset(before)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class ProjectStore:
     """The store of a project without its config.ini, with what reports need; `place`: the store's URL as messages show it."""
@@ -129,19 +146,25 @@ def open_project_store(settings: LoadedSettings) -> Iterator[ProjectStore]:
 
 
 def open_history(settings: LoadedSettings, *, read_only: bool = False) -> Store:
-    """The store that settings name, a context manager; what it records says who asked, and where. One that is kept for several
-    config.ini is closed by who keeps it.
+    """The store that settings name, a context manager; what it records says who asked, and where.
 
     Raises UsageError: the URL names no store, or one that would get a secret which is not for it; StoreError: it cannot be
     created, opened or read.
     """
     check_store(settings)
     table, url = settings.values.store, settings.store_url
-    kept = settings.histories
-    opened: Store = (kept or {}).get(url) or open_store(
-        url, read_only=read_only, timeout_seconds=table.timeout, deadline_seconds=table.deadline, author=settings.author
-    )
-    return opened if kept is None or url in kept else kept.setdefault(url, opened.__enter__())
+    waits = {"timeout_seconds": table.timeout, "deadline_seconds": table.deadline}
+    opened = partial(open_store, url, read_only=read_only, author=settings.author, **waits)
+    if (kept := KEPT.get()) is None:
+        return opened()
+    if url not in kept:
+        try:
+            kept[url] = opened().__enter__()
+        except JpoError as error:
+            kept[url] = error
+    if isinstance(found := kept[url], JpoError):
+        raise found
+    return found
 
 
 def preference_of(settings: LoadedSettings) -> Preference:

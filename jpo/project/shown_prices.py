@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from jpo.cost import Prices, read_catalogue
-from jpo.cost.catalogue import SHIPPED, select
+from jpo.cost.catalogue import SHIPPED, select, with_gpu_type
 from jpo.cost.price_list import KEYS, Catalogue, Priced
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import catalogue_of
@@ -13,11 +13,13 @@ def catalogue_shown(settings: LoadedSettings, prices: Prices, gpu_type: str | No
     """The instances in force, or all with GPUs of a type (UsageError JPO-E801: it does not exist); where [prices] names no
     catalogue, those of JPO's own."""
     table, instances = settings.values.prices, prices.instances
-    if gpu_type:
+    if gpu_type and instances and table.catalogue is None:
+        instances = tuple(each for each in with_gpu_type(instances, gpu_type, place="--gpu-type") if each.gpus)
+    elif gpu_type:
         every = catalogue_of(settings) or read_catalogue(SHIPPED["aws"])
         instances = tuple(each for each in select(every, region=table.region, gpu_type=gpu_type, place="--gpu-type") if each.gpus)
-    name = table.catalogue or ("aws" if gpu_type else None)  # who asks for a type wants to see instances
-    return Catalogue(name, table.catalogue is not None, instances)
+    name = table.catalogue or ("aws" if gpu_type or instances else None)  # who asks for a type wants to see instances
+    return Catalogue(name, bool(prices.instances), instances)
 
 
 def named_prices(settings: LoadedSettings) -> Iterator[Priced]:

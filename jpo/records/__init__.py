@@ -39,7 +39,7 @@ from jpo.records.decisions import (
 from jpo.records.from_plugins import FirstRun, Queued, RunEvent
 from jpo.records.knowledge import Known, PhaseNeeds
 from jpo.records.notes import Note, advice, codes_of, each_code_once, texts_of, uncoded
-from jpo.records.progress import Track, silently
+from jpo.records.progress import Spread, Track, Workers, in_turn, silently
 from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each_judged, own_quality, quality_measured
 from jpo.records.ranges import Range
 from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped

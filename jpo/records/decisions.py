@@ -1,7 +1,5 @@
 """Decisions: what is wanted, what is forecast, and what the agent chose."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -93,7 +91,7 @@ class Forecast:
         known: Interval | None = getattr(self, quantity) if quantity in FORECAST else self.metrics.get(quantity)
         return known
 
-    def having(self, values: Mapping[str, Interval | None]) -> Forecast:
+    def having(self, values: Mapping[str, Interval | None]) -> "Forecast":
         """The forecast with these quantities in place of its own, the user's own metrics among them."""
         own = {name: value for name, value in values.items() if name not in FORECAST and value}
         named = {name: value for name, value in values.items() if name in FORECAST}

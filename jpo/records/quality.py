@@ -6,8 +6,6 @@ curves as that of a loss does. Source: Hestness et al., "Deep Learning Scaling i
 (top-1 error of classifiers follows the same power laws as cross-entropy).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -47,7 +45,7 @@ class Quality:
         """Whether a value is its own error, so that people read shares of it."""
         return not self.more_is_better and self.best is None
 
-    def among(self, runs: Iterable[Run]) -> Quality:
+    def among(self, runs: Iterable[Run]) -> "Quality":
         """The same quality in another workload, whose values say what its best may be."""
         return own_quality(self.name, "max" if self.more_is_better else "min", None, runs) if self.guessed else self
 

@@ -1,7 +1,5 @@
 """Runs: finished executions, what was measured of them, and what a source says."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -151,7 +149,7 @@ class Run:
         measured = self.outcome
         return self.source == KUBERNETES and measured.val_loss is measured.val_accuracy is None and not measured.metrics
 
-    def completed(self, usual: Mapping[str, float]) -> Run:
+    def completed(self, usual: Mapping[str, float]) -> "Run":
         """The same run; a parameter that it does not report had the usual value."""
         return replace(self, parameters={**usual, **self.parameters})
 

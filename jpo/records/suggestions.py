@@ -1,7 +1,5 @@
 """Suggestions: what goes on record, with what explains it later and what undoing it means."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
@@ -67,7 +65,7 @@ class Evidence:
     codes: tuple[str, ...] = ()
     """Reason codes of the notes and of what was skipped."""
 
-    def noting(self, notes: Iterable[Note]) -> Evidence:
+    def noting(self, notes: Iterable[Note]) -> "Evidence":
         """The evidence with further notes, of which a code counts once."""
         more = tuple(dict.fromkeys(notes))
         return replace(self, notes=(*self.notes, *more), codes=(*self.codes, *dict.fromkeys(codes_of(more))))

@@ -1,7 +1,5 @@
 """Words: values of config.ini that are no numbers ("adam"), where JPO computes with numbers."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Mapping
 
@@ -19,7 +17,7 @@ class Word(float):
     __slots__ = ("word",)
     word: str
 
-    def __new__(cls, word: str) -> Word:
+    def __new__(cls, word: str) -> "Word":
         made = super().__new__(cls, 1 + zlib.crc32(word.encode()) % NUMBERS)
         made.word = word
         return made

@@ -1,7 +1,5 @@
 """Workloads: what a job is and which values it has."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -101,17 +99,17 @@ class Identity:
         job = {"dataset": self.dataset, "model": self.model, "framework": self.framework}
         return {**job, "hardware": self.hardware} if self.hardware else job
 
-    def also_called(self, aliases: Mapping[str, Sequence[str]]) -> tuple[Identity, ...]:
+    def also_called(self, aliases: Mapping[str, Sequence[str]]) -> "tuple[Identity, ...]":
         """The other identities under which its runs are reported, by the further names of its parts."""
         names = [[value, *aliases.get(part, ())] if value else [value] for part, value in asdict(self).items()]
         found = dict.fromkeys(Identity(*parts) for parts in product(*names))
         return tuple(other for other in found if other != self)
 
-    def includes(self, other: Identity) -> bool:
+    def includes(self, other: "Identity") -> bool:
         """Whether runs of the other are this one's own: of the same job, on any hardware where this one names none."""
         return self == other or (self.hardware is None and other.is_sibling_of(self))
 
-    def is_sibling_of(self, other: Identity) -> bool:
+    def is_sibling_of(self, other: "Identity") -> bool:
         """Whether it is the same job on other hardware."""
         return self != other and self == replace(other, hardware=self.hardware)
 

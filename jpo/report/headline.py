@@ -152,10 +152,21 @@ def done_by(queued: Queued) -> str:
 
 def on_instance(instance: Rented, currency: Currency) -> str:
     """An instance with its prices and their age: "g5.xlarge in us-east-1 (1.006 USD/h on demand, spot unknown; ...)"."""
-    spot = instance.usd_per_hour_spot
-    of_spot = "spot price unknown" if spot is None else f"{numbers.money_per_hour(spot, currency)} spot"
+    on_demand, spot, highest = (
+        "" if usd is None else numbers.money_per_hour(usd, currency)
+        for usd in (instance.usd_per_hour, instance.usd_per_hour_spot, instance.usd_per_hour_spot_highest)
+    )
+    of_spot = f"{spot} spot" if spot else "spot price unknown"
+    of_spot += f" in {instance.zone or instance.region}, at most {highest} within a week, {risk(instance)}" if highest else ""
     age = f"prices of {instance.priced_on}, {numbers.counted(instance.price_age_days, 'day')} old"
-    return f"{instance.type} in {instance.region} ({numbers.money_per_hour(instance.usd_per_hour, currency)}, {of_spot}; {age})"
+    return f"{instance.type} in {instance.region} ({on_demand} on demand, {of_spot}; {age})"
+
+
+def risk(instance: Rented) -> str:
+    """What is known of how often a spot instance cannot be had or is taken back; AWS publishes no such rate by its API."""
+    above, lost = instance.spot_above_share, instance.spot_lost_share
+    often = "interruptions here unknown" if lost is None else f"{numbers.percent(lost)} of its hours here lost to interruptions"
+    return often if above is None else f"{numbers.percent(above)} of the time above on demand, {often}"
 
 
 def now_and_next(now: Rented | None, then: Rented | None, currency: Currency) -> str:

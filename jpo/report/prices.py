@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from jpo.cost.catalogue import Instance
+from jpo.cost.catalogue import OF_SPOT, Instance
 from jpo.cost.price_list import Catalogue, PriceList
 from jpo.records import uncoded
 from jpo.report.document import Block, Column, Document, Row, Section, Span, Table
@@ -47,7 +47,7 @@ def listed(catalogue: Catalogue) -> Section:
     rows: list[Row] = []
     for offer in catalogue.instances:
         gpu = f"{offer.gpu_type} {numbers.gib(offer.gpu_memory_gib)}" if offer.gpus else ""
-        price = (offer.usd_per_hour, offer.usd_per_hour_spot, offer.region, str(offer.date))
+        price = (offer.usd_per_hour, offer.usd_per_hour_spot, offer.zone or offer.region, str(offer.date))
         rows.append((offer.instance, offer.gpus, gpu, offer.vcpus, offer.memory_gib, *price))
     title = f"Catalogue {catalogue.name}{'' if catalogue.in_force else ', which is not in force'}"
     return Section(title, (*(Span(source, "dim") for source in catalogue.sources), Table(columns, tuple(rows), "instances")))
@@ -75,5 +75,6 @@ def as_json(prices: PriceList) -> dict[str, object]:
 
 
 def _instance(instance: Instance) -> dict[str, object]:
-    values = {name: value for name, value in asdict(instance).items() if name not in ("family", "source")}
+    shown = (f for f in asdict(instance).items() if f[0] not in ("family", "source"))
+    values = {name: value for name, value in shown if value not in (None, "") or name not in OF_SPOT}
     return {**values, "date": instance.date.isoformat()}

@@ -60,6 +60,11 @@ def keep_secret(*texts: str | None) -> None:
     _sent.update(text for text in texts if text and len(text) >= SHORTEST_SENT)
 
 
+def kept_secrets() -> tuple[str, ...]:
+    """What is kept, for another process of JPO whose output this one's results will be in."""
+    return tuple(_sent)
+
+
 def secrets_of(environ: Mapping[str, str]) -> set[str]:
     """Values, line by line, of variables that are called like secrets, as far as they may be any."""
     lines = (line.strip() for name, value in environ.items() if SECRET_NAME.search(name) for line in value.splitlines())

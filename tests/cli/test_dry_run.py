@@ -31,7 +31,7 @@ MAKES_WHAT_IT_IS_ASKED_FOR = {
     *("state export", "report", "history", "phases fit", "phases parts", "phases predict", "phases allocate", "phases plot"),
     *("phases expand", "phases evaluate", "phases rightsize", "cluster evaluate", "cluster describe", "cluster plot"),
     *("cluster convert", "cluster train", "cluster test", "lab simulate", "lab replay", "lab logs", "pareto", "predict"),
-    *("prices refresh", "learn"),  # the agent is a cache of the history
+    *("phases follow", "prices refresh", "learn"),  # resizes with --apply; the agent is a cache of the history
 }
 """A file that its command line names, and nothing else."""
 ONLY_READS = {

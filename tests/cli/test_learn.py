@@ -34,7 +34,7 @@ def test_training_in_the_simulator_and_learning_from_runs_exclude_each_other(
 def test_pretrain_gets_file_policy_jobs_and_seed(jpo: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[object, ...]] = []
 
-    def noted(path: Path, *, policy: str, jobs: int | None, seed: int, track: object) -> list[str]:
+    def noted(path: Path, *, policy: str, jobs: int | None, seed: int, spread: object, track: object) -> list[str]:
         calls.append((path, policy, jobs, seed))
         return ["trained"]
 

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from jpo.__main__ import run
+from jpo.cli import output
 from jpo.cli.gate import save
-from jpo.cli.output import Output, can_be_kept, rendered, width
+from jpo.cli.output import Output, can_be_kept, rendered, track_in_lines, width
 from jpo.errors import UsageError
 from jpo.report.document import Column, Document, Table
 
@@ -132,3 +133,15 @@ def test_a_published_csv_goes_before_the_tables_of_the_document():
     assert rendered(counts, 3, "csv") == "count\n3\n"
     rows = SimpleNamespace(document=document, as_json=counts.as_json, as_csv=lambda count: f"{count}\n")
     assert rendered(rows, 3, "csv") == "3\n"
+
+
+def test_without_a_terminal_a_long_wait_is_told_in_lines_and_a_short_one_is_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter(range(0, 1000, 10))  # every look takes ten seconds
+    monkeypatch.setattr(output, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    assert list(track_in_lines(range(4), "train")) == [0, 1, 2, 3]
+    assert capsys.readouterr().err == "jpo: train: 2 of 4 rounds, about 20s left\n"
+    monkeypatch.setattr(output, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    assert list(track_in_lines(range(4), "train")) == [0, 1, 2, 3]
+    assert capsys.readouterr().err == ""

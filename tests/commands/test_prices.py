@@ -187,7 +187,7 @@ def test_a_refreshed_file_is_a_catalogue_that_jpo_toml_can_name(tmp_path: Path) 
     file = tmp_path / "aws.csv"
     told = refresh(file, region="us-east-1", families=["g5"], timeout="60s", now=NOW)
     assert told == [
-        f"{file}: 1 instances of us-east-1, 1 with a spot price (median of 7 days)",
+        f"{file}: us-east-1: 1 instance, 1 with a spot price (mean of 7 days), read on 2026-11-21",
         "left out, no price on demand: g5.metal",
     ]
     assert read_catalogue(file) == (OFFER,)

@@ -436,7 +436,7 @@ def test_where_a_catalogue_has_prices_the_instance_is_named_now_and_next(project
     assert (instance["usd_per_hour_spot"], instance["spot"], instance["priced_on"]) == (0.04, False, "2020-01-01")
     assert instance["price_age_days"] > 2000
     text = " ".join(project.jpo("suggest", "config.ini", "--no-learn", "--dry-run").out.split())
-    assert "Runs on m5.large in us-east-1 (0.096 USD/h, 0.04 USD/h spot; prices of 2020-01-01" in text
+    assert "Runs on m5.large in us-east-1 (0.096 USD/h on demand, 0.04 USD/h spot; prices of 2020-01-01" in text
     rows = json.loads(project.jpo("predict", "config.ini", "--vary", "cpus=1,2,4,64", "-o", "json").out)["rows"]
     types = {row["parameters"]["cpus"]: row.get("instance", {}).get("type") for row in rows}
     assert (types[2], types[4], types[64]) == ("m5.large", "m5.xlarge", None)

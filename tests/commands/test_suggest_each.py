@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,8 +107,8 @@ def test_learning_is_bounded_for_the_whole_call_and_begins_elsewhere_each_time(
         monkeypatch.setattr("jpo.cli.suggest.time.time", lambda now=seconds: now)
         assert two.jpo("suggest", *JOBS, "nowhere/config.ini").code == 2
     assert [name for name, _, _ in turns] == ["a", "b", "b", "a"]
-    assert [tests for _, tests, _ in turns] == [False, True, False, True], "the release test is for the last"
-    assert all(first <= 2.5 and last <= 5.0 for first, last in [(turns[0][2], turns[1][2]), (turns[2][2], turns[3][2])])
+    assert [tests for _, tests, _ in turns] == [True, False, True, False], "the release test is behind the first"
+    assert all(second <= first <= 5.0 for first, second in [(turns[0][2], turns[1][2]), (turns[2][2], turns[3][2])])
 
 
 def test_a_reader_that_leaves_keeps_none_from_learning(two: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,3 +139,29 @@ def test_a_result_that_would_destroy_what_one_of_them_works_with_stops_all(two: 
 def test_one_file_of_previous_values_is_of_one_job(two: Project) -> None:
     answer = two.jpo("suggest", *JOBS, "--in-force", "before.ini")
     assert (answer.code, "--in-force: is one file" in answer.err) == (2, True)
+
+
+@pytest.mark.parametrize("words", [JOBS, (*JOBS, JOBS[0], JOBS[1])], ids=["two", "four"])
+def test_a_server_that_does_not_answer_is_asked_once_for_all(two: Project, words: tuple[str, ...]) -> None:
+    pytest.importorskip("psycopg", reason='psycopg not found: pip install "jpo[postgres]"')
+    asked: list[socket.socket] = []
+
+    def hang_up() -> None:
+        while True:
+            try:
+                asked.append(server.accept()[0])
+            except OSError:  # closed: the test is over
+                return
+            asked[-1].close()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=hang_up, daemon=True).start()
+        url = f"postgresql://jpo@127.0.0.1:{server.getsockname()[1]}/jpo?sslmode=disable&gssencmode=disable"
+        toml = two.folder / "jpo.toml"
+        toml.write_text(f'{toml.read_text()}\n[store]\nurl = "{url}"\ntimeout = "1s"\n')
+        counts = []
+        for files in (words[:1], words):
+            asked.clear()
+            assert two.jpo("suggest", *files, "--no-learn").code == 5
+            counts.append(len(asked))
+    assert counts[0] == counts[1] > 0

@@ -3,6 +3,7 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ pytest.importorskip("moto")
 from left_running import alive, end, hanging
 from price_list import Handler, PriceList, moto_server, price_list_server, prices, product
 
-from jpo.cost.aws import Offers, read_offers
+from jpo.cost import Instance
+from jpo.cost.aws import Offers, in_zones, read_offers
 from jpo.errors import JpoError, TelemetryError, UsageError
 
 NOW = 1_795_300_000.0  # 2026-11-21
@@ -51,9 +53,20 @@ def test_instances_come_with_size_price_spot_price_date_and_source(price_list: P
     assert (str(cheapest.date), cheapest.source) == ("2026-11-21", "AWS Price List and EC2 API")
 
 
+def test_spot_prices_are_those_of_each_zone_with_how_they_moved_in_the_week() -> None:
+    """Of the week one zone had 0.4 for 2 days (from before it began), 0.5 for 4, 1.5 for one: more than on demand."""
+    end = datetime(2026, 11, 21, tzinfo=UTC)
+    changes = {"b": [(end - timedelta(days=days), usd) for days, usd in ((1, 1.5), (5, 0.5), (30, 0.4))], "a": [(end, 0.9)]}
+    offer = Instance("g5.xlarge", "g5", "a10g", 1, 24, 4, 16, "us-east-1", 1.0, None, end.date(), "test")
+    first, second = in_zones(offer, changes, end)
+    assert (first.zone, first.usd_per_hour_spot, first.usd_per_hour_spot_highest) == ("b", round((0.8 + 2.0 + 1.0) / 7, 6), 1.5)
+    assert (first.spot_above_share, second.zone, second.usd_per_hour_spot, second.spot_above_share) == (0.1429, "a", 0.9, 0.0)
+    assert in_zones(offer, {}, end) == [offer]
+
+
 def test_what_has_no_price_on_demand_is_left_out_and_named(price_list: PriceList) -> None:
     offers = ask()
-    assert [one.instance for one in offers.instances] == ["g5.xlarge", "g5.2xlarge", "g5.48xlarge"]
+    assert [*dict.fromkeys(one.instance for one in offers.instances)] == ["g5.xlarge", "g5.2xlarge", "g5.48xlarge"]
     assert "g5.12xlarge" in offers.unpriced
 
 
@@ -72,7 +85,7 @@ def test_two_prices_of_one_instance_are_none(price_list: PriceList) -> None:
         )
 
     price_list.answer = twice
-    assert [one.instance for one in ask().instances] == ["g5.xlarge"]
+    assert {one.instance for one in ask().instances} == {"g5.xlarge"}
 
 
 def refused(kind: type[JpoError], code: str, **how: object) -> str:

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from jpo.cost import read_catalogue
-from jpo.cost.catalogue import COLUMNS, SHIPPED, as_csv, parse, select, with_gpu_type
+from jpo.cost.catalogue import COLUMNS, OF_SPOT, SHIPPED, as_csv, parse, select, with_gpu_type
 from jpo.errors import UsageError
 
-HEAD = ",".join(COLUMNS)
+HEAD = ",".join(name for name in COLUMNS if name not in OF_SPOT)
 SMALL = "small,x,t4,1,16,4,16,here,0.5,0.2,2026-08-26,a list"
 LARGE = "large,x,a100,8,80,96,1152,here,32.0,,2026-08-26,a list"
 BARE = "bare,c,,0,0,8,32,here,0.3,,2026-08-26,a list"
@@ -40,6 +41,8 @@ def test_a_larger_instance_of_the_same_kind_is_not_cheaper() -> None:
 def test_a_catalogue_is_read_back_as_it_was_written() -> None:
     instances = parse(catalogue(SMALL, LARGE, BARE), "file")
     assert parse(as_csv(instances), "file") == instances
+    in_zones = tuple(replace(instances[0], zone=zone, usd_per_hour_spot_highest=0.3, spot_above_share=0.1) for zone in ("a", "b"))
+    assert parse(as_csv(in_zones), "file") == in_zones
     assert (instances[0].usd_per_hour_spot, instances[1].usd_per_hour_spot, instances[2].gpus) == (0.2, None, 0)
 
 

@@ -65,10 +65,6 @@ def test_the_same_arguments_give_the_same_file_and_other_seeds_another():
     assert trained() == trained() != trained(seed=5)
 
 
-def test_it_does_not_depend_on_the_number_of_processes():
-    assert trained(processes=2) == trained()
-
-
 @pytest.mark.parametrize("stages", [1, 3, 4])
 def test_an_interrupted_training_ends_in_the_same_file(part_after, stages):
     """Interrupted while the belief rule plays, while the policy does, and before the result was written."""

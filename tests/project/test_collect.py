@@ -11,7 +11,7 @@ from made import DIGITS, a_run, a_suggestion
 from jpo.cost import Prices
 from jpo.errors import TelemetryError
 from jpo.history import open_store
-from jpo.project.collect import collect, cut_short, on_other_hardware, siblings_of, untried, without_energy
+from jpo.project.collect import collect, cut_short, newest_of_all, on_other_hardware, siblings_of, untried, without_energy
 from jpo.project.project import open_project
 from jpo.project.sources import LOGS
 from jpo.records import Finished, Note, Outcome, Run, RunStatus, codes_of
@@ -100,3 +100,12 @@ def test_hundreds_of_logs_are_read_once(repository, tmp_path) -> None:
     with open_project(path, settings, now=NOW, read_only=True) as job:
         known = collect(job)
     assert (len(known.runs), [skipped.run_id for skipped in known.evidence.runs_skipped]) == (60, ["000.csv"])
+
+
+def test_the_newest_runs_of_all_are_read_once_until_one_is_recorded() -> None:
+    with open_store("sqlite://") as store:
+        store.record(Finished((a_run("one"),)), now=NOW)
+        first = newest_of_all(store)
+        assert newest_of_all(store) is first
+        store.record(Finished((a_run("two", ended_at=first[0].ended_at + 9),)), now=NOW)
+        assert [run.run_id for run in newest_of_all(store)] == ["one", "two"]

@@ -6,8 +6,6 @@
 Source: Haarnoja et al., "Soft Actor-Critic Algorithms and Applications", 2018, appendix C.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -37,7 +35,7 @@ class Draw:
     deviation: Tensor
     bounded: Tensor
 
-    def first(self, n: int) -> Draw:
+    def first(self, n: int) -> "Draw":
         return Draw(self.action[:n], self.log_pi[:n], self.deviation[:n], self.bounded[:n])
 
 

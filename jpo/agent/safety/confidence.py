@@ -8,6 +8,7 @@ kept                  nothing that may be tried is better by more than the noise
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,6 +28,7 @@ def widened(logs: Floats, weights: Floats, factor: float) -> Floats:
     return np.asarray(mean + INFLATION * factor * (logs - mean))
 
 
+@lru_cache(maxsize=4)  # one decision, and its account, ask some thirty times
 def log_loss_of(belief: Belief, candidates: Candidates, reference: int) -> Floats:
     """Log loss against the reference row, (J, K); rows that differ in hardware alone train the same model.
 
@@ -41,6 +43,7 @@ def log_loss_of(belief: Belief, candidates: Candidates, reference: int) -> Float
     return belief.log_loss[:, speaker[which]] - belief.log_loss[:, [reference]]
 
 
+@lru_cache(maxsize=8)
 def p_loss_worse(
     belief: Belief, candidates: Candidates, reference: int, tolerance: float, loss_interval_factor: float = 1.0
 ) -> Floats:

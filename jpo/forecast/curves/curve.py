@@ -1,7 +1,5 @@
 """Curve: the error of a model after some of its epochs, and what is read off it: level, slope, roughness."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,7 +29,7 @@ class Curve:
         if any(later <= earlier for earlier, later in pairwise((0.0, *self.epochs))):
             raise ValueError("the epochs of a curve rise from above 0")
 
-    def until(self, epochs: float) -> Curve:
+    def until(self, epochs: float) -> "Curve":
         """Its part up to some epoch."""
         count = sum(place <= epochs * (1 + 1e-9) for place in self.epochs)
         return Curve(self.epochs[:count], self.logs[:count])

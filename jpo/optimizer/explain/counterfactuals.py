@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -122,6 +123,7 @@ def chosen_with(scene: DecisionScene, request: Request) -> int | None:
         return None
 
 
+@lru_cache(maxsize=1)  # each preference asks for the same
 def without_the_unlikely(belief: Belief) -> Belief:
     """The belief without the simulated jobs which no longer count: after some runs that is half of them."""
     order = np.argsort(belief.weights)[::-1]

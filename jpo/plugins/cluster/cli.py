@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
 from jpo.cli.gate import put, save
 from jpo.cli.options import FILE, ExplainingGroup, options, output_options, seed_option, verbose_option
-from jpo.cli.output import READABLE, Output, can_be_kept, track
+from jpo.cli.output import READABLE, Output, can_be_kept, track, track_in_lines
+from jpo.cli.workers import spread_options
 from jpo.errors import UsageError
 from jpo.files.reading import same_file
 from jpo.plugins.cluster.cli_workloads import RESOURCES_HELP, policy_options, workload_options
 
 if TYPE_CHECKING:
     from jpo.plugins.cluster.story.scenarios import Sources
+    from jpo.records import Spread
 
 FORMS = ("philly", "openb", "pollux", "history", "phases")
 """FORMS of jpo.plugins.cluster.workload.convert, which needs numpy: help must not; and traces of resources."""
@@ -37,8 +39,7 @@ def cluster() -> None:
 )
 @click.option("--out-jobs", type=FILE, metavar="FILE", help="One schedule's jobs as Batsim's out_jobs.csv.")
 @click.option("--out-schedule", type=FILE, metavar="FILE", help="Its figures as Batsim's out_schedule.csv.")
-@click.option("--jobs", "processes", type=click.IntRange(1), help="Processes at once; default: one per core for much work.")
-@click.option("--backend", type=click.Choice(["loky", "threading", "ray"]), default="loky")
+@spread_options("--jobs", ", for much work")
 @output_options("text", "json", "csv", "markdown", "html", files=True)
 @verbose_option
 def evaluate(
@@ -51,8 +52,7 @@ def evaluate(
     conditions: Sequence[str],
     out_jobs: Path | None,
     out_schedule: Path | None,
-    processes: int | None,
-    backend: Literal["loky", "threading", "ray"],
+    spread: Spread,
     output: Output,
 ) -> None:
     """Simulate a workload under policies.
@@ -82,7 +82,7 @@ def evaluate(
             save(out_jobs, batsim.jobs_csv(schedule))
         if out_schedule:
             save(out_schedule, batsim.schedule_csv(schedule))
-    evaluated = command.evaluate(sources, rules, drawn, processes=processes, backend=backend, track=track)
+    evaluated = command.evaluate(sources, rules, drawn, spread=spread, track=track)
     output.show(subject, evaluated)
     for condition in named:
         condition.check(evaluated.evaluations)
@@ -207,7 +207,7 @@ legacy_option = click.option(
 @click.argument("model", type=FILE, metavar="MODEL.SAFETENSORS")
 @workload_options
 @agent_options
-@click.option("--learner", default="actor-critic", help="reinforce, actor-critic, or sac.")
+@click.option("--learner", help="cross-entropy (default in mode backfill), actor-critic (default in others), or reinforce.")
 @click.option("--mode", type=click.Choice(["job", "backfill", "pair"]), default="backfill")
 @click.option("--order", default="saf", help="Job selection that sorts the queue.")
 @click.option("--resource", default="first", help=RESOURCES_HELP)
@@ -220,6 +220,7 @@ legacy_option = click.option(
 @click.option("--gamma", type=click.FloatRange(0, 1), default=1.0, help="Discount of later rewards.")
 @click.option("--begin", type=FILE, metavar="MODEL", help="Continue from a model.")
 @legacy_option
+@spread_options("--processes", " for --tries")
 @seed_option
 @verbose_option
 def train(
@@ -230,6 +231,7 @@ def train(
     begin: Path | None,
     legacy: Path | None,
     seed: int,
+    spread: Spread,
     **given: object,
 ) -> None:
     """Let an agent learn to manage a cluster.
@@ -257,13 +259,13 @@ def train(
         lessons = command.lessons_of(given, seed)
         scenarios = scenarios_of(sources, (), range(seed, seed + 1), [])
     own = command.OwnAgent(agent_file, agent_limit) if agent_file else None
-    answer(command.train(scenarios, lessons, model, begin=begin, own=own, track=track))
+    answer(command.train(scenarios, lessons, model, begin=begin, own=own, spread=spread, track=track_in_lines))
 
 
 @cluster.command("test")
 @workload_options
 @agent_options
-@click.option("--model", type=FILE, help="A model of `jpo cluster train`.")
+@click.option("--model", type=FILE, help="A model of `jpo cluster train`, or `shipped`: JPO's, for GPUs.")
 @click.option("--anchored", is_flag=True, help="Leave the rule only as far as that paid on the first part of the workload.")
 @click.option("--against", multiple=True, default=["saf+easy,f1+easy"], metavar="A,B,...", help="Rules.")
 @click.option("--sequences", type=click.IntRange(2, 10_000), default=40, help="How many to judge on.")

@@ -3,12 +3,10 @@
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from jpo.errors import UsageError
 from jpo.plugins.cluster.machine.bill import Bill, bill
 from jpo.plugins.cluster.machine.discipline import Discipline, run
 from jpo.plugins.cluster.machine.simulation import Schedule
@@ -18,13 +16,10 @@ from jpo.plugins.cluster.queueing.selection import selection
 from jpo.plugins.cluster.queueing.simulate import Rule, simulate
 from jpo.plugins.cluster.workload.demand import DemandTable
 from jpo.plugins.cluster.workload.jobs import JobTable
-from jpo.records import Track
+from jpo.records import Spread, Track
 
-ParallelBackend = Literal["loky", "threading", "ray"]
 WORTH_PROCESSES = 300_000
 """Jobs to simulate in all from which on processes save more time than they take to begin."""
-PIECES_PER_WORKER = 4
-"""Simulations that are handed out before progress is shown again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,38 +127,10 @@ def discipline(site: Site, rule: Rule, seed: int) -> Discipline:
     return Discipline(chosen, rule.resources or "first", rule.backfilling, site.kill, seed, rule.elastic)
 
 
-def evaluate_all(
-    scenarios: Sequence[Scenario], rules: Sequence[Rule], *, processes: int | None, backend: ParallelBackend, track: Track
-) -> tuple[Evaluation, ...]:
-    """Every rule on every scenario, scenario by scenario.
-
-    `processes`: at once; None: one per core where joblib is installed and there is enough to do.
-
-    Raises UsageError: JPO-E743, several processes were asked for without joblib, or Ray is missing.
-    """
+def evaluate_all(scenarios: Sequence[Scenario], rules: Sequence[Rule], *, spread: Spread, track: Track) -> tuple[Evaluation, ...]:
+    """Every rule on every scenario, scenario by scenario; by other processes if there is enough to do."""
     pieces = [(scenario, rule) for scenario in scenarios for rule in rules]
-    much = len(pieces) > 1 and sum(len(scenario.jobs) for scenario in scenarios) * len(rules) > WORTH_PROCESSES
-    several = processes or (-1 if much and find_spec("joblib") else 1)
-    if several == 1 and backend == "loky":
-        return tuple(evaluate(*pieces[place]) for place in track(range(len(pieces)), "evaluate"))
-    need("--jobs", "joblib")
-    import joblib  # type: ignore[import-untyped]
-
-    if backend == "ray":
-        need("--backend ray", "ray")
-        from ray.util.joblib import register_ray  # type: ignore[import-not-found,unused-ignore]
-
-        register_ray()
-    found: list[Evaluation] = []
-    with joblib.parallel_config(backend=backend), joblib.Parallel(n_jobs=several) as workers:
-        batch = PIECES_PER_WORKER * joblib.effective_n_jobs(several)
-        for start in track(range(0, len(pieces), batch), "evaluate"):
-            found += workers(joblib.delayed(evaluate)(*piece) for piece in pieces[start : start + batch])
-    return tuple(found)
-
-
-def need(what: str, package: str) -> None:
-    """Check that a package is installed. Raises UsageError: JPO-E743, it is not; with the command that installs it."""
-    if find_spec(package) is None:
-        remedy = "pip install ray, or use --backend loky" if package == "ray" else 'pip install "jpo[cluster]"'
-        raise UsageError(what, f"needs {package}, which is not installed", remedy, code="JPO-E743")
+    much = sum(len(scenario.jobs) for scenario in scenarios) * len(rules) > WORTH_PROCESSES
+    with spread(len(pieces) if much else 1) as workers:
+        found = workers(evaluate, pieces)
+        return tuple(next(found) for _ in track(range(len(pieces)), "evaluate"))

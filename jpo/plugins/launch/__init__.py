@@ -33,5 +33,9 @@ PLUGIN = Plugin(
     settings={"launch": "jpo.plugins.launch.settings:LaunchTable"},
     sources="jpo.plugins.launch.project.source:launched",
     queue="jpo.plugins.launch.project.waiting:EngineQueue",
+    offers={
+        "live runs": "jpo.plugins.launch.watching.live:live_run",
+        "market": "jpo.plugins.launch.project.engines:market_of",
+    },
     events="jpo.plugins.launch.watching.events:adjustments",
 )

@@ -99,6 +99,7 @@ class JobStatus:
         place: node, pod or instance on which it runs.
         started_at, ended_at, starts_at: unix seconds; `starts_at` is when the engine expects a waiting job to start.
         memory_gib: highest resident memory, cpu_seconds: CPU time; of all its processes. None: not measured.
+        busy_cpus: the most that it used, or waited for, in the last seconds while it runs.
     """
 
     state: JobState
@@ -111,6 +112,7 @@ class JobStatus:
     starts_at: float | None = None
     memory_gib: float | None = None
     cpu_seconds: float | None = None
+    busy_cpus: float | None = None
 
     @property
     def over(self) -> bool:

@@ -13,6 +13,7 @@ stream.py      the filter, sample by sample
 table.py       the phases in figures; sketch.py: as lines for a terminal
 forecast.py    what comes next in an execution; prototypes.py: kinds of executions
 requests/      what is requested by them, beside simpler ways
+following/     a run that goes on, and its request: `jpo phases follow`
 extra.py       optional packages
 project/       what jpo.toml and the store say of them
 cli/  story/  report/   `jpo phases`: options and help, what it does, what it shows

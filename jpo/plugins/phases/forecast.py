@@ -12,7 +12,7 @@ import numpy as np
 
 from jpo.plugins.phases.chain import Ints, entries
 from jpo.plugins.phases.model import HORIZON_SECONDS, PhaseModel
-from jpo.plugins.phases.requests.demand import Past
+from jpo.plugins.phases.requests.demand import Likely, Past
 from jpo.plugins.phases.requests.watch import futures
 from jpo.plugins.phases.table import GIB
 from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Traces
@@ -49,16 +49,20 @@ def forecast(model: PhaseModel, traces: Traces) -> Iterator[PhaseForecast]:
     both = traces.narrowed((CPU, MEMORY)) if {CPU, MEMORY} <= set(traces.features) else None
     for at, (execution, filtered) in enumerate(zip(traces.executions, traces.split(model.filtered(traces)), strict=True)):
         phases = filtered.argmax(1)
-        phase = int(phases[-1])
         since = float(execution.times[-1] - execution.times[entries(phases)[-1]])
-        onward = model.chain.transitions[phase].copy()
-        onward[phase] = 0
-        left = _left_seconds(model, phase, since)
-        follows = int(onward.argmax()) if left is not None else None
-        stay = None if follows is None else _left_seconds(model, follows, 0.0)
-        cores, memory_bytes = _need(model, both.executions[at], phases) if both else (None, None)
-        gib = None if memory_bytes is None else memory_bytes / GIB
-        yield PhaseForecast(phase, since, follows, left, stay, cores, gib)
+        likely = _likely(model, both.executions[at], phases) if both else None
+        yield expected(model, int(phases[-1]), since, likely)
+
+
+def expected(model: PhaseModel, phase: int, since: float, likely: tuple[Likely, Likely] | None) -> PhaseForecast:
+    """What is expected of an execution that is in a phase since so many seconds; `likely`: what it may need."""
+    onward = model.chain.transitions[phase].copy()
+    onward[phase] = 0
+    left = _left_seconds(model, phase, since)
+    follows = int(onward.argmax()) if left is not None else None
+    stay = None if follows is None else _left_seconds(model, follows, 0.0)
+    cores, memory_bytes = (None, None) if likely is None else (likely[1].quantile(at, COVERED) for at in (0, 1))
+    return PhaseForecast(phase, since, follows, left, stay, cores, None if memory_bytes is None else memory_bytes / GIB)
 
 
 def _left_seconds(model: PhaseModel, phase: int, since: float) -> float | None:
@@ -75,15 +79,14 @@ def _left_seconds(model: PhaseModel, phase: int, since: float) -> float | None:
     return model.interval_seconds / leaving if leaving > 0 else None
 
 
-def _need(model: PhaseModel, execution: ExecutionTrace, phases: Ints) -> tuple[float, float] | tuple[None, None]:
-    """The quantile of what is needed within the horizon: cores and bytes; None where nothing like this was seen."""
+def _likely(model: PhaseModel, execution: ExecutionTrace, phases: Ints) -> tuple[Likely, Likely] | None:
+    """What is needed next, and within the horizon, after the last sample; None where nothing like this was seen."""
     if model.needs is None:
-        return None, None
+        return None
     past = Past(HORIZON_SECONDS)
     for time, need, phase in zip(execution.times, execution.values, phases, strict=True):
         past.add(float(time), need, int(phase))
     phase, dwell_seconds, level = past.here
     known, own = futures(model, model.needs, phase), past.positions()
     known.add(own, np.flatnonzero(own.phase == phase))
-    likely = known.at(dwell_seconds, level)
-    return (None, None) if likely is None else (likely[1].quantile(0, COVERED), likely[1].quantile(1, COVERED))
+    return known.at(dwell_seconds, level)

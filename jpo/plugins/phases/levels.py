@@ -7,8 +7,6 @@ Source of the criterion: Biernacki, Celeux and Govaert, "Assessing a Mixture Mod
 Likelihood", IEEE TPAMI 22 (2000).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +32,7 @@ class _Cluster:
     total: Floats
     squares: Floats
 
-    def with_(self, other: _Cluster) -> _Cluster:
+    def with_(self, other: "_Cluster") -> "_Cluster":
         return _Cluster(self.n + other.n, self.total + other.total, self.squares + other.squares)
 
     def cost(self, samples: int) -> float:

@@ -1,7 +1,5 @@
 """Traces of resources: what each execution of a container used at each sample; files/ and recorded.py read them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -45,7 +43,7 @@ class ExecutionTrace:
     def seconds(self) -> float:
         return float(self.times[-1] - self.times[0])
 
-    def part(self, begin: int, end: int) -> ExecutionTrace:
+    def part(self, begin: int, end: int) -> "ExecutionTrace":
         """Its samples from begin to end, at least two, as an execution of its own."""
         return ExecutionTrace(self.name, self.times[begin:end], self.values[begin:end])
 
@@ -82,7 +80,7 @@ class Traces:
         """All values, shape (samples, features), execution after execution."""
         return np.concatenate([execution.values for execution in self.executions])
 
-    def only(self, executions: Sequence[str]) -> Traces:
+    def only(self, executions: Sequence[str]) -> "Traces":
         """The same with these executions alone; with all where none is named.
 
         Raises UsageError: JPO-E734, there is none of that name.
@@ -94,7 +92,7 @@ class Traces:
                 raise UsageError(self.place, f"has no execution {execution!r:.80}", f"it has {some}", code="JPO-E734")
         return replace(self, executions=tuple(known[execution] for execution in executions)) if executions else self
 
-    def narrowed(self, features: Sequence[str]) -> Traces:
+    def narrowed(self, features: Sequence[str]) -> "Traces":
         """The same with these features alone, in this order. Raises UsageError: JPO-E731, one of them was not read."""
         for feature in features:
             if feature not in self.features:

@@ -30,12 +30,16 @@ class PricesTable(BaseModel):
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] = "USD"
     per_usd: Annotated[float, Field(gt=0, le=1e9)] | None = None
 
+    @property
+    def single(self) -> list[str]:
+        """The prices of single resources that it names."""
+        names = ("usd_per_gpu_hour", "usd_per_gpu_hour_of", "usd_per_cpu_hour", "usd_per_gib_hour")
+        return [name for name in names if getattr(self, name) not in (None, {})]
+
     @model_validator(mode="after")
     def consistent(self) -> Self:
-        names = ("usd_per_gpu_hour", "usd_per_gpu_hour_of", "usd_per_cpu_hour", "usd_per_gib_hour")
-        single = [name for name in names if getattr(self, name) not in (None, {})]
-        if self.catalogue is not None and single:
-            raise ValueError(f"catalogue and {single[0]} both say what an hour costs; keep one of them")
+        if self.catalogue is not None and self.single:
+            raise ValueError(f"catalogue and {self.single[0]} both say what an hour costs; keep one of them")
         if self.usd_per_gpu_hour_of and self.usd_per_gpu_hour is not None:
             raise ValueError("usd_per_gpu_hour and usd_per_gpu_hour_of both say what a GPU costs; keep one of them")
         if self.usd_per_gpu_hour_of and self.gpu_type is None:

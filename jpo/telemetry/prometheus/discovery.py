@@ -5,8 +5,6 @@ What was pushed to a Pushgateway never falls silent: such a run is over when not
 does not report that, when its sample count has not moved for STILL_SECONDS.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import defaultdict
@@ -54,7 +52,7 @@ class NewRuns:
     open_ids: tuple[str, ...] = ()
     labellings: tuple[Labelling, ...] = ()
 
-    def __add__(self, other: NewRuns) -> NewRuns:
+    def __add__(self, other: "NewRuns") -> "NewRuns":
         return NewRuns(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(self)))
 
 

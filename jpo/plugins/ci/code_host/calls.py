@@ -1,7 +1,5 @@
 """JSON calls to the API of a code host through the guarded session, and what a refusal means in one line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -52,7 +50,7 @@ class Calls:
         service = Service(name, self._accepted, absent=REACHABLE, late="raise --timeout", large="", repeatable=REPEATABLE)
         self._session = GuardedSession(source, service)
 
-    def __enter__(self) -> Calls:
+    def __enter__(self) -> "Calls":
         return self
 
     def __exit__(self, *_: object) -> None:

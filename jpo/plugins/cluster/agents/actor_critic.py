@@ -11,7 +11,6 @@ import torch
 from jpo.plugins.cluster.agents.base import LivedEpisode
 from jpo.plugins.cluster.agents.networks import StateValue, open_only
 from jpo.plugins.cluster.agents.reinforce import ENTROPY, Reinforce, discounted, gathered
-from jpo.plugins.cluster.environment.episode import EpisodeOptions
 
 LAMBDA = 0.97
 CLIP = 0.2
@@ -22,13 +21,11 @@ ROUNDS = 8
 class ActorCritic(Reinforce):
     """Policy gradient with a critic."""
 
-    def __init__(
-        self, options: EpisodeOptions | None = None, *, hidden: int = 32, lr: float = 1e-3, gamma: float = 1.0, seed: int = 0
-    ) -> None:
-        super().__init__(options, hidden=hidden, lr=lr, gamma=gamma, seed=seed)
-        self.critic = StateValue(hidden)
+    def begin(self) -> None:
+        super().begin()
+        self.critic = StateValue(self.hidden)
         self.networks["critic"] = self.critic
-        self.optimisers["critic"] = torch.optim.Adam(self.critic.parameters(), lr=lr)
+        self.optimisers["critic"] = torch.optim.Adam(self.critic.parameters(), lr=self.lr)
 
     def learn(self, experiences: Sequence[LivedEpisode]) -> Mapping[str, float]:
         seen, masks, actions = gathered(experiences)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from jpo.plugins.cluster.agents.base import LearningAgent
-from jpo.plugins.cluster.agents.contest import SIDE_BY_SIDE, SequenceScores, values_of_agent
+from jpo.plugins.cluster.agents.contest import SequenceScores, batches, values_of_agent
 from jpo.plugins.cluster.agents.sequences import Sequence as JobSequence
 
 MARGINS = (0.0, 0.1, 0.3)
@@ -29,10 +29,9 @@ def anchor(agent: LearningAgent, past: Sequence[JobSequence], objective: str, tu
     if len(past) < FEWEST:
         agent.margin = math.inf
         return
-    batches = range((len(past) + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
     values = {}
     for _, agent.margin in zip(turns, (math.inf, *MARGINS), strict=True):
-        values[str(agent.margin)] = values_of_agent(agent, past, objective, batches)
+        values[str(agent.margin)] = values_of_agent(agent, past, objective, batches(len(past)))
     sign = -1.0 if objective == "utilisation" else 1.0
     scores = SequenceScores(objective, {name: sign * np.log1p(found) for name, found in values.items()})
     gains = {margin: sign * float((values["inf"] - values[str(margin)]).mean()) for margin in MARGINS}

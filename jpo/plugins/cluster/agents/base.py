@@ -54,6 +54,10 @@ class LearningAgent:
         """`options`: what it decides; None: the class's own."""
         self.options = options or type(self).options
         self.hidden, self.lr, self.gamma, self.seed = hidden, lr, gamma, seed
+        self.begin()
+
+    def begin(self) -> None:
+        """Make what is learnt."""
 
     def act(self, seen: Seen, masks: Mask, *, explore: bool) -> NDArray[np.int64]:
         """An open action for each of several episodes: (episodes, size) and (episodes, actions) to (episodes,)."""

@@ -7,16 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jpo.plugins.cluster.agents.base import ClassicAgent, LearningAgent
+from jpo.plugins.cluster.agents.reserving import Reserving
 from jpo.plugins.cluster.agents.sequences import Sequence as JobSequence
 from jpo.plugins.cluster.agents.training import follow, live
 from jpo.plugins.cluster.environment.episode import Episode
-from jpo.plugins.cluster.environment.rewards import METERED, METRICS
-from jpo.plugins.cluster.grid import schedule_metrics
-from jpo.plugins.cluster.machine.bill import bill
-from jpo.plugins.cluster.machine.discipline import Discipline, run
-from jpo.plugins.cluster.metrics import bounded_slowdown
-from jpo.plugins.cluster.queueing.selection import selection
-from jpo.plugins.cluster.queueing.simulate import Rule
+from jpo.plugins.cluster.environment.rewards import METRICS
 
 DRAWS = 4000
 SIDE_BY_SIDE = 16
@@ -43,13 +38,21 @@ class SequenceScores:
         return float(gaps.mean()), float(low), float(high)
 
 
+def batches(sequences: int) -> range:
+    return range((sequences + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
+
+
 def values_of_agent(
     agent: ClassicAgent | LearningAgent, drawn: Sequence[JobSequence], objective: str, turns: Iterable[int]
 ) -> NDArray[np.float64]:
     """The metric of each sequence; `turns` counts batches of SIDE_BY_SIDE and shows how far it is."""
     found: list[float] = []
     for turn in turns:
-        episodes = [Episode(*one, agent.options) for one in drawn[turn * SIDE_BY_SIDE : (turn + 1) * SIDE_BY_SIDE]]
+        batch = drawn[turn * SIDE_BY_SIDE : (turn + 1) * SIDE_BY_SIDE]
+        if isinstance(agent, Reserving):
+            found += [agent.values(one, (objective,))[0] for one in batch]
+            continue
+        episodes = [Episode(*one, agent.options) for one in batch]
         if isinstance(agent, LearningAgent):
             live(agent, episodes, explore=False, objective=objective)
         else:
@@ -57,22 +60,3 @@ def values_of_agent(
                 follow(agent, episode)
         found += [float(episode.ledger.metrics()[METRICS.index(objective)]) for episode in episodes]
     return np.array(found)
-
-
-def value_of_rule(rule: Rule, drawn: JobSequence, objective: str) -> float:
-    jobs, demand, platform = drawn
-    chosen = selection(rule.selection, seed=0)
-    schedule = run(jobs, demand, platform, Discipline(chosen, rule.resources or "first", rule.backfilling, elastic=rule.elastic))
-    if objective in METERED:
-        owed = bill(jobs, demand, platform, schedule)
-        return (owed.energy_joules if objective == "energy" else owed.edp_joule_seconds) or 0.0  # as the ledger has it
-    # Slowdowns are of run times on the reference device, as in the rewards: a slow device is the policy's doing.
-    found = schedule_metrics(jobs, demand, platform.cores("gpu" if demand.gpus.any() else "cpu"), schedule)
-    if objective == "slowdown":
-        return float(bounded_slowdown(schedule.starts - jobs.submit_seconds, jobs.run_seconds).mean())
-    return {
-        "wait": found.wait_seconds.average,
-        "turnaround": found.turnaround_seconds.average,
-        "makespan": found.makespan_seconds,
-        "utilisation": found.utilisation,
-    }[objective]

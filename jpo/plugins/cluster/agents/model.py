@@ -1,4 +1,4 @@
-"""A learnt agent on disk: weights and the optimiser as safetensors, and in its header what it decides. Loading runs no code."""
+"""A learnt agent on disk: safetensors sealed by a hash, and in the header what it decides. Loading runs no code."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,27 +6,31 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors.numpy import load
 
-from jpo.errors import UsageError, quoted, words_of
+from jpo.agent.sealed import seal, unseal
+from jpo.errors import StoreError, UsageError, quoted, words_of
 from jpo.files.reading import contents, json_object
 from jpo.plugins.cluster.agents.base import LearningAgent
+from jpo.plugins.cluster.agents.reserving import Reserving
 from jpo.plugins.cluster.environment.episode import PAIRS, EpisodeOptions
 from jpo.plugins.cluster.environment.observation import FIGURES, OF_A_JOB
 
 SCHEMA = f"jpo-cluster-1:{','.join((*FIGURES, *OF_A_JOB))}"
 """Changes with what an agent sees: weights of another one would see other things."""
+SHIPPED, FOR_GPUS = Path("shipped"), Path(__file__).parent / "weights" / "gpus.safetensors"  # its name, and where it is
 MOST_BYTES = 1 << 28
 MOST_SLOTS = 4096
 """Slots, and width of networks, of a model that is read."""
-KINDS = ("reinforce", "actor-critic", "sac")
-HEADER = ("schema", "kind", "mode", "slots", "order", "resources", "pairs", "void", "hidden", "lr", "gamma")
+KINDS = ("cross-entropy", "reinforce", "actor-critic")
 
 
 def new_agent(
     kind: str, options: EpisodeOptions, *, hidden: int = 32, lr: float = 1e-3, gamma: float = 1.0, seed: int = 0
 ) -> LearningAgent:
-    """An agent that has learnt nothing yet; `kind`: of KINDS. Raises UsageError: JPO-E743, torch is not installed."""
+    """An agent that has learnt nothing yet; `kind`: of KINDS. Raises UsageError: JPO-E743, it needs torch, which is missing."""
+    if kind == "cross-entropy":
+        return Reserving(options, hidden=hidden, lr=lr, gamma=gamma, seed=seed)
     try:
         import torch
     except ImportError as error:
@@ -34,11 +38,9 @@ def new_agent(
         raise UsageError("the agent", finding, remedy, code="JPO-E743") from error
     torch.use_deterministic_algorithms(True)
     from jpo.plugins.cluster.agents.actor_critic import ActorCritic
-    from jpo.plugins.cluster.agents.discrete_sac import DiscreteSac
     from jpo.plugins.cluster.agents.reinforce import Reinforce
 
-    found = {"reinforce": Reinforce, "actor-critic": ActorCritic, "sac": DiscreteSac}[kind]
-    return found(options, hidden=hidden, lr=lr, gamma=gamma, seed=seed)
+    return (Reinforce if kind == "reinforce" else ActorCritic)(options, hidden=hidden, lr=lr, gamma=gamma, seed=seed)
 
 
 def to_bytes(agent: LearningAgent, kind: str) -> bytes:
@@ -56,7 +58,7 @@ def to_bytes(agent: LearningAgent, kind: str) -> bytes:
         "lr": repr(agent.lr),
         "gamma": repr(agent.gamma),
     }
-    return save(agent.weights(), header)
+    return seal(agent.weights(), header)
 
 
 def read_agent(path: Path, *, seed: int = 0) -> tuple[LearningAgent, str]:
@@ -102,7 +104,7 @@ def _options(header: Mapping[str, str]) -> EpisodeOptions:
 
 def _kept(path: Path) -> tuple[Mapping[str, str], bytes]:
     """The header of a model that was learnt with these observations, and the whole file."""
-    data = contents(path, MOST_BYTES, lambda finding: foreign(path, finding))
+    data = contents(FOR_GPUS if path == SHIPPED else path, MOST_BYTES, lambda finding: foreign(path, finding))
     size = int.from_bytes(data[:8], "little")
     try:
         found = json_object(data[8 : 8 + size]).get("__metadata__", {}) if 0 < size <= len(data) - 8 else {}
@@ -110,6 +112,11 @@ def _kept(path: Path) -> tuple[Mapping[str, str], bytes]:
         raise foreign(path, "is not a file of weights") from error
     if not (isinstance(found, dict) and all(isinstance(value, str) for value in found.values())):
         raise foreign(path, "is not a file of weights")
+    if "jpo" in found:
+        try:
+            found = unseal(data)[1]  # those of earlier versions have no hash
+        except StoreError as error:
+            raise foreign(path, error.finding) from error
     if "schema" not in found:
         raise foreign(path, "is not a model of the cluster lab")
     if found["schema"] != SCHEMA:

@@ -18,11 +18,10 @@ CLOSED = -1e9
 class JobScores(nn.Module):
     """A number for each action: of each job from its row and the figures of the whole, and of void from those of all jobs.
 
-    `pairs`: actions are not jobs but pairs of policies; `by_rule`: begin with the order of the queue, as the rule does that it
-    learns to be better than.
+    `pairs`: actions are not jobs but pairs of policies. Else it begins with the order of the queue, as the rule does.
     """
 
-    def __init__(self, actions: int, hidden: int, *, pairs: bool, by_rule: bool = False) -> None:
+    def __init__(self, actions: int, hidden: int, *, pairs: bool) -> None:
         super().__init__()
         self._pairs = pairs
         rows, whole = len(OF_A_JOB), len(FIGURES)
@@ -34,8 +33,7 @@ class JobScores(nn.Module):
         assert isinstance(last, nn.Linear)
         nn.init.normal_(last.weight, std=SMALL)
         nn.init.zeros_(last.bias)
-        order = -PREFERENCE * torch.arange(actions, dtype=torch.float32)
-        self._begin = order if by_rule and not pairs else torch.zeros(actions)
+        self._begin = -PREFERENCE * torch.arange(actions, dtype=torch.float32)
 
     def forward(self, seen: Tensor) -> Tensor:
         """(batch, size) -> (batch, actions)"""

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from jpo.plugins.cluster.agents.base import LearningAgent, LivedEpisode, Mask, Seen
 from jpo.plugins.cluster.agents.networks import JobScores, open_only
-from jpo.plugins.cluster.environment.episode import EpisodeOptions
 
 ENTROPY = 1e-3
 LARGEST_GRADIENT = 0.5
@@ -22,15 +21,12 @@ LARGEST_GRADIENT = 0.5
 class Reinforce(LearningAgent):
     """Policy gradient without a critic."""
 
-    def __init__(
-        self, options: EpisodeOptions | None = None, *, hidden: int = 32, lr: float = 1e-3, gamma: float = 1.0, seed: int = 0
-    ) -> None:
-        super().__init__(options, hidden=hidden, lr=lr, gamma=gamma, seed=seed)
-        torch.manual_seed(seed)
-        self.policy = JobScores(self.options.actions, hidden, pairs=self.options.mode == "pair", by_rule=True)
-        self.generator = torch.Generator().manual_seed(seed)
+    def begin(self) -> None:
+        torch.manual_seed(self.seed)
+        self.policy = JobScores(self.options.actions, self.hidden, pairs=self.options.mode == "pair")
+        self.generator = torch.Generator().manual_seed(self.seed)
         self.networks: dict[str, nn.Module] = {"policy": self.policy}
-        self.optimisers = {"policy": torch.optim.Adam(self.policy.parameters(), lr=lr)}
+        self.optimisers = {"policy": torch.optim.Adam(self.policy.parameters(), lr=self.lr)}
 
     def act(self, seen: Seen, masks: Mask, *, explore: bool) -> NDArray[np.int64]:
         with torch.no_grad():

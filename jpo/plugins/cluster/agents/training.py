@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from jpo.errors import quoted
 from jpo.plugins.cluster.agents.base import ClassicAgent, LearningAgent, LivedEpisode
+from jpo.plugins.cluster.agents.reserving import Reserving
 from jpo.plugins.cluster.agents.sequences import Sequence as JobSequence
 from jpo.plugins.cluster.environment.episode import Episode, EpisodeOptions
 from jpo.plugins.cluster.environment.observation import Observer
@@ -69,6 +70,8 @@ def reference(drawn: JobSequence, options: EpisodeOptions, objective: str) -> fl
 def train_once(agent: LearningAgent, draw: Draw, rng: np.random.Generator, *, episodes: int, objective: str) -> dict[str, float]:
     """Live several episodes side by side and learn from them: mean return (-1: as the reference), and what the agent says."""
     drawn = [draw(rng) for _ in range(episodes)]
+    if isinstance(agent, Reserving):
+        return {**agent.evolve(drawn, objective)}
     scales = [reference(one, agent.options, objective) for one in drawn]
     lived = live(agent, [Episode(*one, agent.options) for one in drawn], explore=True, objective=objective)
     scaled = [replace(one, rewards=one.rewards / scale) for one, scale in zip(lived, scales, strict=True) if len(one.actions)]

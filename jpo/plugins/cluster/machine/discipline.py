@@ -38,6 +38,8 @@ class Discipline:
         kill: end jobs at their requested time.
         seed: of random selections.
         elastic: change the number of tasks of running jobs that have a range of them.
+        keep: by job how many devices of its kind must stay free when it starts, for others to come; with EASY. While that is all
+            that the first of the queue waits for, it has no reservation. Empty: none.
     """
 
     selection: JobSelection
@@ -46,6 +48,7 @@ class Discipline:
     kill: bool = False
     seed: int = 0
     elastic: bool = False
+    keep: Sequence[int] = ()
 
 
 def run(jobs: JobTable, demand: DemandTable, platform: Platform, discipline: Discipline) -> Schedule:
@@ -105,6 +108,7 @@ class Manager:
             self._shadow = Shadow(simulation, self.placement)
         self._head = -1  # the first of the queue, which waits and may be passed by others
         self._reserved = False  # whether its reservation has been made since the last end
+        self._keep = discipline.keep
 
     @property
     def waiting(self) -> int:
@@ -151,10 +155,11 @@ class Manager:
             self._shadow.forget()
         else:
             self._head, self._reserved = job, False
-            if self._drawn:
-                self._backfill_each(in_turn[begun + 1 :] if in_turn else [self._job[place] for place in queue[1:]])
-            elif in_turn:
-                self._backfill_each(self._that_might_end_in_time(self._backlog, in_turn[begun + 1 :]))
+            if len(queue) == 1:
+                return
+            if self._drawn or in_turn or self._keep:
+                later = in_turn[begun + 1 :] if in_turn else [self._job[place] for place in queue[1:]]
+                self._backfill_each(later if self._drawn else self._that_might_end_in_time(self._backlog, later))
             else:
                 self._backfill(self._backlog)
 
@@ -205,10 +210,21 @@ class Manager:
 
     def _start(self, job: int) -> bool:
         allocation = self._fits(job)
-        if allocation is None:
+        if allocation is None or not self._leaves_enough(job):
             return False
         self._begin(job, allocation, in_turn=True)
         return True
+
+    def _leaves_enough(self, job: int) -> bool:
+        """Whether as many devices stay free as a job must leave."""
+        if not self._keep:
+            return True
+        need = self._simulation.need[job]
+        return self._simulation.state.left[need.gpus > 0] - need.tasks * (need.gpus or need.cpus) >= self._keep[job]
+
+    def _held_back(self) -> bool:
+        """Whether the first of the queue fits and would leave too few devices free: it has no reservation then."""
+        return bool(self._keep) and self._fits(self._head) is not None
 
     def _begin(self, job: int, allocation: Holding, *, in_turn: bool = False) -> None:
         if self._backlog is None:
@@ -224,8 +240,11 @@ class Manager:
         if self._backlog is None:
             return False
         allocation = self._fits(job)
-        if allocation is None:
+        if allocation is None or not self._leaves_enough(job):
             return False
+        if self._held_back():
+            self._begin(job, allocation, in_turn=True)
+            return True
         self._reserve()
         simulation, shadow = self._simulation, self._shadow
         ends = simulation.now + simulation.requested[job] / self._speed_there(job, allocation)
@@ -242,6 +261,8 @@ class Manager:
 
     def _that_might_end_in_time(self, backlog: Backlog, candidates: Sequence[int]) -> list[int]:
         """Those of some jobs, in their order, that might start before their turn."""
+        if self._held_back():
+            return list(candidates)
         kinds = self._that_might_pass(backlog)
         longest = {kind.number: NEVER if self._shadow.leaves_devices(kind.need) else self._shadow.moment for kind in kinds}
         of, now, requested, fastest = backlog.of, self._simulation.now, self._simulation.requested, self._simulation.fastest

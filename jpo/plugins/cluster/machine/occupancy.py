@@ -1,7 +1,5 @@
 """Occupancy: what is free on each node and processor while jobs come and go. Plain lists: this is read millions of times."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -82,7 +80,7 @@ class Occupancy:
         self._watchers.append(changed)
         return changed
 
-    def copy(self) -> Occupancy:
+    def copy(self) -> "Occupancy":
         """The same state, to try what would be."""
         other = object.__new__(Occupancy)
         other.__dict__.update(self.__dict__)

@@ -13,7 +13,7 @@ from jpo.plugins.cluster.machine.occupancy import Holding, Need, Occupancy
 from jpo.plugins.cluster.machine.placement import Placement
 from jpo.plugins.cluster.machine.simulation import Simulation
 
-FEW = 4
+FEW = 16
 """Reservations after which it is seen for the first time whether any further job could begin now."""
 
 

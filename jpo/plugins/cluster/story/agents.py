@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,15 @@ from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.plugins.cluster.agents.anchor import MARGINS, anchor
 from jpo.plugins.cluster.agents.base import ClassicAgent, LearningAgent
-from jpo.plugins.cluster.agents.contest import SIDE_BY_SIDE, SequenceScores, value_of_rule, values_of_agent
+from jpo.plugins.cluster.agents.contest import SequenceScores, batches, values_of_agent
 from jpo.plugins.cluster.agents.guarded import AgentWatch, guarded
 from jpo.plugins.cluster.agents.loaded import AgentFaults, load_agent
 from jpo.plugins.cluster.agents.model import KINDS, load_weights, new_agent, read_agent, to_bytes
+from jpo.plugins.cluster.agents.reserving import values_of_rule
 from jpo.plugins.cluster.agents.sequences import Sequence as JobSequence
 from jpo.plugins.cluster.agents.sequences import Sequences, SeveralWorkloads
-from jpo.plugins.cluster.agents.training import live, reference, train_once
-from jpo.plugins.cluster.environment.episode import Episode, EpisodeOptions
+from jpo.plugins.cluster.agents.training import reference, train_once
+from jpo.plugins.cluster.environment.episode import EpisodeOptions
 from jpo.plugins.cluster.environment.rewards import METERED, METRICS
 from jpo.plugins.cluster.grid import Scenario, Site
 from jpo.plugins.cluster.machine.placement import RESOURCES
@@ -29,7 +31,7 @@ from jpo.plugins.cluster.queueing.simulate import Rule
 from jpo.plugins.cluster.report.standings import ContestResult
 from jpo.plugins.cluster.story.scenarios import known_as
 from jpo.plugins.cluster.workload.demand import one_core_each
-from jpo.records import Track
+from jpo.records import Spread, Track
 
 SHORTEST = 2
 """Jobs of a sequence."""
@@ -72,33 +74,54 @@ class Exam:
         self.best, self.score = agent.weights(), -np.inf
 
     def examine(self) -> None:
-        episodes = [Episode(*one, self.agent.options) for one in self._drawn]
-        lived = live(self.agent, episodes, explore=False, objective=self._objective)
-        returns = [one.rewards.sum() / scale for one, scale in zip(lived, self._scales, strict=True) if len(one.actions)]
-        score = float(np.mean(returns or [0.0]))
+        sign = 1.0 if self._objective == "utilisation" else -1.0
+        values = values_of_agent(self.agent, self._drawn, self._objective, batches(len(self._drawn)))
+        score = float(np.mean(sign * values / self._scales))
         if score > self.score:
             self.best, self.score = self.agent.weights(), score
 
 
+Try = tuple[float, bytes, list[dict[str, float]]]
+"""How an agent did on validation at its best, its model as it was then, and the figures of each round."""
+
+
 def train(
-    scenarios: Sequence[Scenario], lessons: Lessons, output: Path, *, begin: Path | None, own: OwnAgent | None, track: Track
+    scenarios: Sequence[Scenario],
+    lessons: Lessons,
+    output: Path,
+    *,
+    begin: Path | None,
+    own: OwnAgent | None,
+    spread: Spread,
+    track: Track,
 ) -> tuple[str, str, str]:
     """Let an agent learn on the first part of the workloads, and keep what did best on sequences that it did not learn from.
 
-    `begin`: a model to go on from; `own`: in place of an agent that comes along. What came of it, in lines for people.
+    `begin`: a model to go on from; `own`: in place of an agent that comes along, all tries in one process. What came of it, in
+    lines for people.
     """
     refuse_unknown(scenarios, lessons.objective)
-    turns = range(lessons.tries * lessons.rounds)
+    turns, numbers = range(lessons.rounds), range(lessons.tries)
     if own is None:
+        learner = partial(_learner, begin=begin)
         with AgentFaults("the agent"):
-            rounds, score, data = _lived(scenarios, lessons, lambda attempt: _learner(attempt, begin), track(turns, "train"))
+            if lessons.tries == 1:
+                tries = [_lived(scenarios, lessons, learner, track(turns, "train"), 0)]
+            else:
+                with spread(lessons.tries) as workers:
+                    found = workers(_lived, ((scenarios, lessons, learner, turns, number) for number in numbers))
+                    tries = [next(found) for _ in track(numbers, "train")]
     else:
-        rounds, score, data = guarded(
-            lambda watch: _lived(scenarios, lessons, lambda attempt: _own_learner(attempt, own, watch), watch.turns(turns)),
+        tries = guarded(
+            lambda watch: [
+                _lived(scenarios, lessons, lambda attempt: _own_learner(attempt, own, watch), watch.turns(turns), number)
+                for number in numbers
+            ],
             own.file,
             own.limit_seconds,
-            track(turns, "train"),
+            track(range(lessons.tries * lessons.rounds), "train"),
         )
+    score, data, rounds = max(tries, key=lambda one: one[0])
     with whole(output) as file:
         file.write(data)
     first, last = rounds[0]["return"], rounds[-1]["return"]
@@ -107,30 +130,29 @@ def train(
 
 
 def _lived(
-    scenarios: Sequence[Scenario], lessons: Lessons, learner: Callable[[Lessons], tuple[LearningAgent, str]], turns: Iterable[int]
-) -> tuple[list[dict[str, float]], float, bytes]:
-    """Figures of each round of the best try, how it did on validation, and its model."""
+    scenarios: Sequence[Scenario],
+    lessons: Lessons,
+    learner: Callable[[Lessons], tuple[LearningAgent, str]],
+    turns: Iterable[int],
+    number: int,
+) -> Try:
+    """One try; all of them are judged on the same sequences."""
     smallest = min(len(one.jobs) for one in scenarios)
     middle = lessons.split * (1 - VALIDATION) if lessons.split * VALIDATION * smallest > lessons.length else 0.0
     draw = sequences_of(scenarios, lessons.length, 0.0, middle or lessons.split)
     unseen = sequences_of(scenarios, lessons.length, middle, lessons.split) if middle else draw
     rng = np.random.default_rng(lessons.seed)
     drawn = [unseen(rng) for _ in range(VALIDATED)]
-    tries: list[tuple[Exam, str, list[dict[str, float]]]] = []
-    rounds: list[dict[str, float]]
-    for place in turns:
-        attempt, turn = divmod(place, lessons.rounds)
-        if not turn:
-            agent, kind = learner(replace(lessons, seed=lessons.seed + attempt))
-            exam, rounds = Exam(drawn, agent, lessons.objective), []
-            exam.examine()
-            tries.append((exam, kind, rounds))
+    rng = np.random.default_rng([lessons.seed, number]) if number else rng
+    agent, kind = learner(replace(lessons, seed=lessons.seed + number))
+    exam, rounds = Exam(drawn, agent, lessons.objective), list[dict[str, float]]()
+    exam.examine()
+    for turn in turns:
         rounds.append(train_once(agent, draw, rng, episodes=lessons.episodes, objective=lessons.objective))
         if turn % EXAM_EVERY == EXAM_EVERY - 1 or turn == lessons.rounds - 1:
             exam.examine()
-    exam, kind, rounds = max(tries, key=lambda one: one[0].score)
-    exam.agent.load(exam.best)
-    return rounds, float(exam.score), to_bytes(exam.agent, kind)
+    agent.load(exam.best)
+    return float(exam.score), to_bytes(agent, kind), rounds
 
 
 def _own_learner(lessons: Lessons, own: OwnAgent, watch: AgentWatch) -> tuple[LearningAgent, str]:
@@ -190,7 +212,7 @@ def test(
     draw = sequences_of(scenarios, by.length, by.split, 1.0)
     rng = np.random.default_rng(seed)
     drawn = [draw(rng) for _ in range(by.sequences)]
-    turns = range((by.sequences + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
+    turns = batches(by.sequences)
     if own is None:
         assert contestant.model is not None
         agent, name = read_agent(contestant.model, seed=seed)[0], contestant.model.stem
@@ -208,7 +230,7 @@ def test(
     values = {name: found}
     for rule in rules:
         placed = rule if rule.resources else replace(rule, resources=resources)
-        values[rule.name] = np.array([value_of_rule(placed, one, by.objective) for one in drawn])
+        values[rule.name] = np.array([values_of_rule(placed, one, (by.objective,))[0] for one in drawn])
     return ContestResult(
         SequenceScores(by.objective, values), name, by.sequences, by.length, tuple(one.name for one in scenarios), margin
     )
@@ -235,7 +257,7 @@ def _own_values(
         if isinstance(agent, ClassicAgent):
             raise UsageError("--model", f"{found.__name__} learns nothing", "leave out one of them", code="JPO-E744")
         load_weights(agent, model)
-    turns = watch.turns(range((len(drawn) + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE))
+    turns = watch.turns(batches(len(drawn)))
     return found.__name__, agent.options.resources, values_of_agent(watch.over(agent), drawn, objective, turns)
 
 
@@ -273,9 +295,10 @@ def lessons_of(given: Mapping[str, Any], seed: int) -> Lessons:
     if order in SELECTIONS and SELECTIONS[order].timed:
         raise UsageError("--order", f"{order} changes with time", "name a selection whose keys stay, e.g. saf", code="JPO-E744")
     resources = known_as("--resource", given["resource"], RESOURCES)
+    kinds = KINDS if given["mode"] == "backfill" else ("actor-critic", "reinforce")
     options = EpisodeOptions(given["mode"], given["slots"], order, resources, seed=seed)
     return Lessons(
-        known_as("--learner", given["learner"], KINDS),
+        known_as("--learner", given["learner"] or kinds[0], kinds),
         options,
         known_objective(given["objective"]),
         **{name: given[name] for name in ("tries", "rounds", "episodes", "length", "split", "hidden", "lr", "gamma")},

@@ -3,21 +3,19 @@
 from collections.abc import Sequence
 
 from jpo.errors import UsageError
-from jpo.plugins.cluster.grid import ParallelBackend, evaluate_all
+from jpo.plugins.cluster.grid import evaluate_all
 from jpo.plugins.cluster.queueing.simulate import Rule
 from jpo.plugins.cluster.report.evaluation import Evaluated
 from jpo.plugins.cluster.schedule import DeviceSchedule, device_schedule
 from jpo.plugins.cluster.story.scenarios import Sources, scenarios_of
-from jpo.records import Track
+from jpo.records import Spread, Track
 
 
-def evaluate(
-    sources: Sources, rules: Sequence[Rule], seeds: range, *, processes: int | None, backend: ParallelBackend, track: Track
-) -> Evaluated:
-    """Every rule on every workload with every seed; `processes`, `backend`: of evaluate_all."""
+def evaluate(sources: Sources, rules: Sequence[Rule], seeds: range, *, spread: Spread, track: Track) -> Evaluated:
+    """Every rule on every workload with every seed."""
     notes: list[str] = []
     scenarios = scenarios_of(sources, rules, seeds, notes)
-    return Evaluated(evaluate_all(scenarios, rules, processes=processes, backend=backend, track=track), tuple(notes))
+    return Evaluated(evaluate_all(scenarios, rules, spread=spread, track=track), tuple(notes))
 
 
 def one_schedule(sources: Sources, rules: Sequence[Rule], seeds: range, option: str) -> DeviceSchedule:

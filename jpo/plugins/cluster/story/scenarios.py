@@ -20,7 +20,7 @@ from jpo.plugins.cluster.queueing.selection import NAMES, RANDOM
 from jpo.plugins.cluster.queueing.simulate import BACKFILLINGS, ELASTIC, Rule
 from jpo.plugins.cluster.workload.demand import DemandTable, one_core_each
 from jpo.plugins.cluster.workload.jobs import JobTable
-from jpo.plugins.cluster.workload.lublin import draw_jobs
+from jpo.plugins.cluster.workload.lublin import draw_jobs, draw_work
 from jpo.plugins.cluster.workload.swf import read_swf
 from jpo.plugins.cluster.workload.training_jobs import TrainingJobs, read_training_jobs
 from jpo.wording.numbers import counted
@@ -99,14 +99,10 @@ def on_a_platform(sources: Sources, rules: Sequence[Rule], seeds: range, notes: 
         site = Site(platform, demand, sources.kill)
         scenarios += [Scenario(path.name, jobs, platform.cores(kind), seed, site) for seed in seeds_of(rules, seeds)]
     if sources.draw:
-        cores = platform.cores("cpu")
-        if not cores:
-            raise UsageError(
-                "--draw", "has jobs of CPU cores, and the platform has none", "name a table of jobs", code="JPO-E744"
-            )
+        devices = platform.cores("gpu") or platform.cores("cpu")
         for seed in seeds:
-            jobs = draw_jobs(sources.draw, cores, load=sources.load, seed=seed)
-            scenarios.append(Scenario("drawn", jobs, cores, seed, Site(platform, one_core_each(jobs), sources.kill)))
+            jobs, demand = draw_work(sources.draw, platform, load=sources.load, seed=seed)
+            scenarios.append(Scenario("drawn", jobs, devices, seed, Site(platform, demand, sources.kill)))
     return scenarios
 
 

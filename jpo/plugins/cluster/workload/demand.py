@@ -3,8 +3,6 @@
 Elasticity: with how many tasks jobs can run, and how much faster more of them are, by Amdahl's law.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,7 +37,7 @@ class Elasticity:
         if ((self.serial_shares < 0) | (self.serial_shares > 1)).any():
             raise ValueError("a serial share is outside 0 to 1")
 
-    def rows(self, which: slice | Whole | NDArray[np.bool_]) -> Elasticity:
+    def rows(self, which: slice | Whole | NDArray[np.bool_]) -> "Elasticity":
         return Elasticity(self.min_tasks[which], self.max_tasks[which], self.serial_shares[which])
 
     @property
@@ -93,7 +91,7 @@ class DemandTable:
         ):
             raise ValueError("a job asks for other numbers of tasks than it can run with")
 
-    def rows(self, which: slice | Whole | NDArray[np.bool_]) -> DemandTable:
+    def rows(self, which: slice | Whole | NDArray[np.bool_]) -> "DemandTable":
         places = np.arange(len(self.tasks))[which]
         return DemandTable(
             self.tasks[which],

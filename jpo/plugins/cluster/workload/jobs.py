@@ -3,8 +3,6 @@
 Times are seconds. A table says what jobs want and how long they truly run; when they start is what a simulation finds out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -57,7 +55,7 @@ class JobTable:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def rows(self, which: slice | Whole | NDArray[np.bool_]) -> JobTable:
+    def rows(self, which: slice | Whole | NDArray[np.bool_]) -> "JobTable":
         """Some of the jobs; `which` keeps their order."""
         return JobTable(*[column[which] for column in self._columns])  # type: ignore[arg-type]
 

@@ -8,8 +8,12 @@ Source: Lublin, Feitelson, "The Workload on Parallel Supercomputers: Modeling th
 the parameters of batch jobs in table 5. Simplified: one job class, and a sinusoidal day in place of the fitted slots.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
+from jpo.plugins.cluster.platform.platform import Platform
+from jpo.plugins.cluster.workload.demand import DemandTable, one_core_each
 from jpo.plugins.cluster.workload.jobs import JobTable, sorted_jobs
 
 SERIAL, POWER_OF_TWO = 0.2927, 0.6686
@@ -43,6 +47,23 @@ def draw_jobs(count: int, processors: int, *, load: float, seed: int) -> JobTabl
     by_day = np.floor(moments - 0.8 * DAY_SECONDS / (2 * np.pi) * np.sin(2 * np.pi * moments / DAY_SECONDS))
     users = rng.zipf(1.7, count) % USERS
     return sorted_jobs(np.arange(1, count + 1), np.maximum(by_day, 0.0), run, requested, needed, users.astype(np.int64))
+
+
+def draw_work(count: int, platform: Platform, *, load: float, seed: int) -> tuple[JobTable, DemandTable]:
+    """Jobs of GPUs if a platform has some (load: at mean speed) with half of their share of cores, of classes they name."""
+    nodes = [(one, kind) for _, one in platform.nodes for kind in one.processors if kind.kind == "gpu"]
+    if not nodes:
+        jobs = draw_jobs(count, platform.cores("cpu"), load=load, seed=seed)
+        return jobs, one_core_each(jobs)
+    speed = sum(kind.cores * kind.speed for _, kind in nodes) / platform.cores("gpu")
+    jobs = draw_jobs(count, platform.cores("gpu"), load=load * speed, seed=seed)
+    gpus = np.minimum(jobs.processors, min(kind.cores for _, kind in nodes))
+    tasks, nothing = jobs.processors // gpus, np.zeros(count)
+    beside = min(sum(kind.cores * (kind.kind == "cpu") for kind in one.processors) // (2 * gpu.cores) for one, gpu in nodes)
+    named = sorted({name for _, kind in nodes for name in kind.speeds} or {""})
+    classes = tuple(np.random.default_rng(seed).choice(named, count).tolist())
+    demand = DemandTable(tasks, beside * gpus, gpus, nothing, nothing, ("",) * count, classes, nothing + np.inf)
+    return replace(jobs, processors=tasks * gpus), demand
 
 
 def _sizes(rng: np.random.Generator, count: int, processors: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

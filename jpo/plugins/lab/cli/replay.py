@@ -3,14 +3,15 @@
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import click
 
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.options import FILE, output_options, seed_option, toml_option
 from jpo.cli.output import READABLE, Output, can_be_kept, track, writable
+from jpo.cli.workers import spread_options
 from jpo.policies import POLICIES
+from jpo.records.progress import Spread
 
 POLICIES_HELP = (
     "Policies to replay: jpo, default, random, hillclimb, zeus (used unless given); jpo-bold, optuna-tpe, optuna-gp, gp-ei; "
@@ -27,8 +28,7 @@ POLICIES_HELP = (
 @click.option("--knob", "knobs", type=click.Choice(["power_limit_w"]), multiple=True, help="Let policies choose this too.")
 @output_options(*READABLE, files=True)
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Cost against runs as a picture: .png or .svg.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes at once; default: one per core.")
-@click.option("--backend", type=click.Choice(["loky", "threading", "ray"]), default="loky")
+@spread_options("--jobs")
 @seed_option
 @click.option("-v", "--verbose", is_flag=True, help="A table for each workload too; a traceback for internal errors.")
 @toml_option
@@ -41,8 +41,7 @@ def replay(
     knobs: Sequence[str],
     output: Output,
     picture: Path | None,
-    jobs: int | None,
-    backend: Literal["loky", "threading", "ray"],
+    spread: Spread,
     toml: Path | None,
     *,
     seed: int,
@@ -78,8 +77,7 @@ def replay(
         objectives=command.named_objectives(objectives),
         seeds=range(seed, seed + seeds),
         opened=tuple(knobs),
-        jobs=jobs,
-        backend=backend,
+        spread=spread,
         each_workload=verbose,
     )
     played = command.replay(traces, own, wanted, now=time.time(), track=track)

@@ -10,11 +10,13 @@ import click
 
 from jpo.cli.options import FILE, output_options, seed_option, verbose_option
 from jpo.cli.output import READABLE, Output, can_be_kept, track
+from jpo.cli.workers import spread_options
 from jpo.errors import UsageError
 from jpo.policies import POLICIES, PolicyName
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
+    from jpo.records import Spread
     from jpo.simulate.installations import Kind
 
 INSTALLATIONS = ("none", "host-memory", "slow-loaders", "slow-links", "batch-limit", "warped")
@@ -44,6 +46,7 @@ INSTALLATIONS = ("none", "host-memory", "slow-loaders", "slow-links", "batch-lim
 @output_options(*READABLE, files=True)
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Cost and time against runs as a picture: .png or .svg.")
 @click.option("--keep", type=FILE, metavar="FOLDER", help="Keep the workloads and their store in a new folder.")
+@spread_options("--processes", " for --policies")
 @verbose_option
 def simulate(
     workloads: int,
@@ -56,6 +59,7 @@ def simulate(
     output: Output,
     picture: Path | None,
     keep: Path | None,
+    spread: Spread,
     *,
     drift: bool,
     learn: bool,
@@ -71,21 +75,10 @@ def simulate(
       jpo lab simulate --workloads 24 --runs 8 --installation host-memory
       jpo lab simulate --workloads 3 --runs 10 --keep fleet      then look around: cd fleet/workload-00; jpo explain
     """
-    from jpo.commands.learn import learn_after_suggestion
-    from jpo.commands.suggest import SuggestOptions, suggest
-    from jpo.learning.serving import LEARNING
     from jpo.plugins.lab.report import fleet as one
     from jpo.plugins.lab.report import policies as several
     from jpo.plugins.lab.story import simulate as command
     from jpo.report.forms.picture import can_plot, save
-
-    def decided_by(policy: PolicyName, config: Path, settings: LoadedSettings, suggestion_id: str, now: float) -> str:
-        learning = learn and policy != "belief"
-        options = SuggestOptions(suggestion_id, now, offline=True, learn=learning, policy=policy, seed=seed)
-        decision = suggest(config, settings, options).suggestion.decision
-        if learning and policy in LEARNING:
-            learn_after_suggestion(config, settings, now=now, seed=seed)
-        return decision.decided_by
 
     compared = known_policies(policies) if policies else ()
     if picture and compared:
@@ -95,13 +88,29 @@ def simulate(
     can_be_kept([*output.files, *([picture] if picture else [])])
     plan = command.Plan(workloads, runs, seed=seed, drift=drift, preference=prefer, explore=explore, installation=installation)
     if compared:
-        each: dict[str, command.Suggest] = {policy: partial(decided_by, policy) for policy in compared}
-        output.show(several, command.simulate_each(plan, each, keep=keep, track=track))
+        each: dict[str, command.Suggest] = {policy: partial(decided_by, policy, learn, seed) for policy in compared}
+        output.show(several, command.simulate_each(plan, each, keep=keep, spread=spread, track=track))
         return
-    fleet = command.simulate(plan, partial(decided_by, "sac"), keep=keep, track=track)
+    fleet = command.simulate(plan, partial(decided_by, "sac", learn, seed), keep=keep, track=track)
     if picture:
         save(one.charts(fleet), picture, one.headline(fleet))
     output.show(one, fleet)
+
+
+def decided_by(
+    policy: PolicyName, learn: bool, seed: int, config: Path, settings: LoadedSettings, suggestion_id: str, now: float
+) -> str:
+    """Who decided, once config.ini is changed and, where it may `learn`, the agent has learnt."""
+    from jpo.commands.learn import learn_after_suggestion
+    from jpo.commands.suggest import SuggestOptions, suggest
+    from jpo.learning.serving import LEARNING
+
+    learning = learn and policy != "belief"
+    options = SuggestOptions(suggestion_id, now, offline=True, learn=learning, policy=policy, seed=seed)
+    decision = suggest(config, settings, options).suggestion.decision
+    if learning and policy in LEARNING:
+        learn_after_suggestion(config, settings, now=now, seed=seed)
+    return decision.decided_by
 
 
 def known_policies(text: str) -> tuple[PolicyName, ...]:

@@ -1,23 +1,20 @@
 """A contest of policies: all replays on every workload, for every objective and seed, spread over processes.
 
-The work is cut into pieces of a few seeds and given to joblib, which can also run it on a Ray cluster. A piece is a pure function
-of its arguments, so the result does not depend on where it was computed.
+The work is cut into pieces of a few seeds. A piece is a pure function of its arguments, so the result does not depend on where it
+was computed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
 
-from jpo.plugins.lab.replay.extras import need
 from jpo.plugins.lab.replay.metrics import Score, over_workloads, score
 from jpo.plugins.lab.replay.play import Objective, PolicyFactory, Replay, ReplayProblem, play
 from jpo.plugins.lab.replay.policies.simple import Default
 from jpo.plugins.lab.replay.traces import Trace
-from jpo.records import Track
+from jpo.records import Spread, Track
 
-Backend = Literal["loky", "threading", "ray"]
-SEEDS_PER_PIECE, PIECES_PER_WORKER = 5, 4
+SEEDS_PER_PIECE = 5
 """Size of the pieces: small enough to be spread and to show progress, large enough that distributing them costs little."""
 
 
@@ -56,21 +53,20 @@ Replays = dict[tuple[str, PolicyFactory, Objective], list[Replay]]
 Piece = tuple[Trace, PolicyFactory, Objective, range]
 
 
-def hold(contest: Contest, *, jobs: int, backend: Backend, track: Track) -> Result:
+def hold(contest: Contest, *, spread: Spread, track: Track) -> Result:
     """The result of a contest: every replay played and scored.
-
-    `jobs`: processes or threads at once; -1: one per core. With Ray: tasks at once.
 
     Raises UsageError: JPO-E703, a package is missing.
     """
-    need("jpo lab replay", "joblib")
     first = contest.traces[0]
     for factory in contest.factories.values():  # a missing package is reported before the others play for minutes
         factory(ReplayProblem(first.configurations, first.default, contest.objectives[0], contest.seeds[0]))
     pieces, replays = list(_pieces(contest)), Replays()
-    played = _played(pieces, contest.runs, jobs=jobs, backend=backend, track=track)
-    for (trace, factory, objective, _), several in zip(pieces, played, strict=True):
-        replays.setdefault((trace.name, factory, objective), []).extend(several)
+    with spread(len(pieces)) as workers:
+        played = workers(_play, ((*piece, contest.runs) for piece in pieces))
+        for place in track(range(len(pieces)), "replay"):
+            trace, factory, objective, _ = pieces[place]
+            replays.setdefault((trace.name, factory, objective), []).extend(next(played))
     return {
         objective: {name: _standing(contest, replays, factory, objective) for name, factory in contest.factories.items()}
         for objective in contest.objectives
@@ -91,17 +87,3 @@ def _pieces(contest: Contest) -> Iterable[Piece]:
 
 def _play(trace: Trace, factory: PolicyFactory, objective: Objective, seeds: range, runs: int) -> list[Replay]:
     return [play(trace, factory, objective, runs=runs, seed=seed) for seed in seeds]
-
-
-def _played(pieces: Sequence[Piece], runs: int, *, jobs: int, backend: Backend, track: Track) -> Iterable[list[Replay]]:
-    import joblib  # type: ignore[import-untyped]
-
-    if backend == "ray":
-        need("--backend ray", "ray")
-        from ray.util.joblib import register_ray  # type: ignore[import-not-found,unused-ignore]
-
-        register_ray()
-    with joblib.parallel_config(backend=backend), joblib.Parallel(n_jobs=jobs) as workers:
-        batch = PIECES_PER_WORKER * joblib.effective_n_jobs(jobs)  # Ray's backend cannot report piece by piece
-        for start in track(range(0, len(pieces), batch), "replay"):
-            yield from workers(joblib.delayed(_play)(*piece, runs) for piece in pieces[start : start + batch])

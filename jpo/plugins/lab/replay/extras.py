@@ -10,8 +10,8 @@ def need(what: str, *packages: str) -> None:
     missing = [package for package in packages if not is_installed(package)]
     if missing:
         extras = "replay,learn" if "torch" in missing else "replay"
-        remedy = f'pip install "jpo[{extras}]"' if missing != ["ray"] else "pip install ray, or use --backend loky"
-        raise UsageError("jpo lab replay", f"{what} needs {', '.join(missing)}, which is not installed", remedy, code="JPO-E703")
+        finding = f"{what} needs {', '.join(missing)}, which is not installed"
+        raise UsageError("jpo lab replay", finding, f'pip install "jpo[{extras}]"', code="JPO-E703")
 
 
 def is_installed(package: str) -> bool:

@@ -16,7 +16,7 @@ from jpo.agent.alternatives.named import as_shipped
 from jpo.cost import Prices, log_rate, run_cost_usd
 from jpo.errors import UsageError
 from jpo.files.reading import same_file
-from jpo.plugins.lab.replay.contest import Backend, Contest, hold
+from jpo.plugins.lab.replay.contest import Contest, hold
 from jpo.plugins.lab.replay.own_runs import trace_of
 from jpo.plugins.lab.replay.play import OBJECTIVES, Objective, PolicyFactory, ReplayProblem
 from jpo.plugins.lab.replay.policies import POLICIES
@@ -26,7 +26,7 @@ from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.records import POLICIES as NAMED
-from jpo.records import Outcome, PolicyName, Run, Track
+from jpo.records import Outcome, PolicyName, Run, Spread, Track, in_turn
 from jpo.report.forms.picture import can_plot
 
 
@@ -75,8 +75,7 @@ class ReplayOptions:
     objectives: tuple[Objective, ...]
     seeds: range = range(20)
     opened: tuple[str, ...] = ()
-    jobs: int | None = None
-    backend: Backend = "loky"
+    spread: Spread = in_turn
     each_workload: bool = False
 
 
@@ -92,7 +91,7 @@ def replay(
     refuse_twins(traces)
     factories = {name: ALL_POLICIES[name] for name in options.policies}
     contest = Contest(traces, factories, options.objectives, options.horizons, options.seeds)
-    result = hold(contest, jobs=options.jobs or -1, backend=options.backend, track=track)
+    result = hold(contest, spread=options.spread, track=track)
     return Played(contest, result, tuple(note for _, notes in histories for note in notes), options.each_workload)
 
 

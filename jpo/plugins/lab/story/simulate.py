@@ -25,7 +25,7 @@ from jpo.project.project import preference_of
 from jpo.project.request import explore_of
 from jpo.project.tables.faults import Origin
 from jpo.project.workload import read_workload
-from jpo.records import Finished, Run, Track
+from jpo.records import Finished, Run, Spread, Track, silently
 from jpo.simulate.installations import AS_SIMULATED, Installation, Kind, draw_installation
 
 Suggest = Callable[[Path, LoadedSettings, str, float], str]
@@ -109,10 +109,18 @@ def simulate(plan: Plan, suggest: Suggest, *, keep: Path | None, track: Track) -
     )
 
 
-def simulate_each(plan: Plan, policies: Mapping[str, Suggest], *, keep: Path | None, track: Track) -> dict[str, Fleet]:
+def simulate_each(
+    plan: Plan, policies: Mapping[str, Suggest], *, keep: Path | None, spread: Spread, track: Track
+) -> dict[str, Fleet]:
     """The same fleet under several policies, each from the beginning and with a store of its own, a folder in `keep`."""
     root = made(keep) if keep else None
-    return {name: simulate(plan, suggest, keep=root / name if root else None, track=track) for name, suggest in policies.items()}
+    with spread(len(policies)) as workers:
+        fleets = workers(_simulated, ((plan, suggest, root and root / name) for name, suggest in policies.items()))
+        return dict(zip(policies, [next(fleets) for _ in track(range(len(policies)), "simulate")], strict=True))
+
+
+def _simulated(plan: Plan, suggest: Suggest, keep: Path | None) -> Fleet:
+    return simulate(plan, suggest, keep=keep, track=silently)
 
 
 def made(keep: Path) -> Path:

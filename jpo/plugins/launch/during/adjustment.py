@@ -24,7 +24,7 @@ NOTHING = Saving()
 
 @dataclass(frozen=True, slots=True)
 class ReleasedShare:
-    """Part of a resource that a run gives back.
+    """Part of a resource that a run gives back, or, where it keeps more than it had, gets again.
 
     Attributes:
         resource: "gpus", "cpus" or "memory_gib"; `given`, `kept`: of it, before and after.
@@ -35,6 +35,10 @@ class ReleasedShare:
     given: float
     kept: float
     saves_usd_per_hour: float | None = None
+
+    @property
+    def is_return(self) -> bool:
+        return self.kept > self.given
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ def from_json(found: Mapping[str, Any]) -> Adjustment:
 
 
 def is_new(adjustment: Adjustment, before: Sequence[Adjustment]) -> bool:
-    """Whether it was not decided before: a stop once, a release only of more than the last one of that resource.
+    """Whether it was not decided before: a stop once, a release of more than the last one, unless the run got that again.
 
     What was only said before is new again where it is to be carried out; what an engine refused is not.
     """
@@ -114,7 +118,8 @@ def is_new(adjustment: Adjustment, before: Sequence[Adjustment]) -> bool:
     new = adjustment.release
     if new is None:
         return None not in done
-    return all(new.kept < other.kept for other in done if other and other.resource == new.resource)
+    same = [other for other in done if other and other.resource == new.resource]
+    return not any(other.is_return for other in same) and all(new.is_return or new.kept < other.kept for other in same)
 
 
 def must_wait(before: Sequence[Adjustment], *, now: float) -> float:
@@ -123,17 +128,22 @@ def must_wait(before: Sequence[Adjustment], *, now: float) -> float:
     return 0.0 if last is None else max(0.0, COOLDOWN_SECONDS - (now - last))
 
 
-def settled(adjustment: Adjustment, *, ended_at: float, usd_per_hour: float | None, won: bool | None) -> Adjustment:
+def settled(
+    adjustment: Adjustment, *, ended_at: float, usd_per_hour: float | None, won: bool | None, lost: float | None = None
+) -> Adjustment:
     """The decision with what came of it, once its run has ended; `won`: as the best of its workload, None: nobody can say.
 
     A stop that was carried out saved what had been expected less what ending took. A release saved its share of the price for
-    as long as the run still went on. Of one that was not carried out it is what it would have saved.
+    as long as the run still went on, less `lost`, the seconds that it took longer for it. Of one that was not carried out it is
+    what it would have saved.
     """
     after = max(0.0, ended_at - adjustment.at)
     if adjustment.release:
         rate = adjustment.release.saves_usd_per_hour
         usd = None if rate is None else rate * after / 3600
-        return replace(adjustment, actual=Saving(None, usd))
+        if usd is not None and lost and usd_per_hour is not None:
+            usd -= lost * usd_per_hour / 3600
+        return replace(adjustment, actual=Saving(lost and -lost, usd))
     if not adjustment.applied:
         usd = None if usd_per_hour is None else usd_per_hour * after / 3600
         return replace(adjustment, actual=Saving(after, usd), right=None if won is None else not won)

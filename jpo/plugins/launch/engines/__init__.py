@@ -34,6 +34,7 @@ class Engine:
         has_queue: a run may wait for others, and how long can be asked.
         credentials: keys of its table that choose among the credentials of who runs JPO.
         options: keys of its table that become options of a program.
+        market: where function(table, surroundings, gpu_type, fresh_seconds) -> (Prices, notes) is; None: its instances have none.
     """
 
     launcher: str = ""
@@ -42,6 +43,7 @@ class Engine:
     has_queue: bool = True
     credentials: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    market: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

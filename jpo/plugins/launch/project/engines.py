@@ -3,10 +3,12 @@
 Each is imported when it is used: `jpo suggest` starts without them.
 """
 
+import os
 import time
 from collections.abc import Mapping
 from functools import partial
 
+from jpo.cost import Prices
 from jpo.errors import LaunchError
 from jpo.plugin import from_package, load
 from jpo.plugins.launch.engines import GROUP, OWN, Surroundings, described
@@ -15,6 +17,7 @@ from jpo.plugins.launch.project.place import ledger_of
 from jpo.plugins.launch.settings import launch_table, table_of
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import catalogue_of
+from jpo.records import Note
 
 
 def engine_named(settings: LoadedSettings, on: str | None) -> str:
@@ -45,6 +48,21 @@ def launcher_of(
         raise LaunchError(f"engine {name}", "is not installed here", f"known are {', '.join(OWN)}", code="JPO-E753")
     others: Launcher = made(settings, here)
     return others
+
+
+def market_of(settings: LoadedSettings, fresh_seconds: float | None = None) -> tuple[Prices, tuple[Note, ...]] | None:
+    """Prices of the instances that the engine of [launch] would rent, and what must be said of them; None: it rents none.
+
+    `fresh_seconds`: prices that are older are read anew; None: nobody is asked.
+    """
+    name = engine_named(settings, None)
+    if name not in OWN or (market := described(name).market) is None:
+        return None
+    here = surroundings_of(settings, os.environ)
+    made: tuple[Prices, tuple[Note, ...]] = load(market)(
+        table_of(settings, name), here, settings.values.prices.gpu_type, fresh_seconds
+    )
+    return made
 
 
 def surroundings_of(settings: LoadedSettings, environ: Mapping[str, str], *, detached: bool = False) -> Surroundings:

@@ -1,6 +1,7 @@
 """What came of launched runs: an entry of the ledger that ended -> the Run that goes on record, from its log or its engine."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -12,10 +13,11 @@ from jpo.files.reading import number_or_nan
 from jpo.history import Store
 from jpo.plugins.launch.ledger import Entry, folder_of, is_past
 from jpo.plugins.launch.lifecycle import recorded
+from jpo.plugins.launch.script.model_facts import printed, written
 from jpo.plugins.launch.watching import account
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import own_names
-from jpo.records import COUNTS, MEASURED, PARAMETERS, Finished, Outcome, Run, RunStatus
+from jpo.records import COUNTS, MEASURED, PARAMETERS, Finished, Identity, Outcome, Run, RunStatus
 from jpo.records.notes import Note
 from jpo.telemetry.csv.folder import log_files
 from jpo.telemetry.csv.log import parsed, run_of
@@ -46,7 +48,8 @@ class EndedRun:
         run: as it goes on record; None: nothing is known that could be (it never started).
         log: its log; None: it wrote none that can be used, and notes say which cannot be read, or are of other runs (no code).
         reported_elsewhere: it has no log here: Prometheus is to report it, or its folder was cleaned up after it was on record.
-        facts: what its log's head says of the model and its data besides parameters: model_parameters, train_samples.
+        facts: what its log's head, else its output or its script, says of the model and its data besides parameters:
+            model_parameters, train_samples.
     """
 
     run: Run | None
@@ -68,7 +71,12 @@ def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
             continue
         later = run.started_at is not None and run.started_at >= entry.asked_at
         if path in inside or run.run_id == entry.job.run_id or later:
-            return EndedRun(run, path, (*unread, *_names_another(run, entry)), facts=facts_of(path))
+            counts = _as_launched(run, entry, path in inside)
+            if counts.source != run.source:
+                unread.append(Note("JPO-W775", names_another(run.run_id, run.identity, entry), path.name))
+            scripts = (entry.job.folder / word for word in entry.job.command if word.endswith(".py"))
+            found = written(next(scripts, Path())) | printed(folder_of(ledger, entry.job.run_id) / "output.log") | facts_of(path)
+            return EndedRun(counts, path, tuple(unread), facts=found)
         of_others.append(Note("", f"{path} is of run {run.run_id}, which began before", str(path)))
     elsewhere = settings.values.prometheus.url is not None
     return EndedRun(_as_the_engine_says(entry), None, tuple(unread or of_others), reported_elsewhere=elsewhere)
@@ -105,11 +113,22 @@ def _written_at(path: Path) -> float:
     return 0.0
 
 
-def _names_another(run: Run, entry: Entry) -> Iterator[Note]:
-    """That a log names another workload than config.ini: its run will not be found where it is looked for."""
-    if not entry.job.identity.includes(run.identity):
-        text = f"Its log is of {run.identity}, and config.ini describes {entry.job.identity}: no suggestion will see this run"
-        yield Note("JPO-W775", text, run.run_id)
+def names_another(run_id: str, identity: Identity, entry: Entry) -> str:
+    """That a log names another run or workload than its launch, in words; "" where it does not, but for a number."""
+    if entry.job.identity.includes(identity) and re.fullmatch(rf"{re.escape(entry.job.run_id)}(-\d+)?", run_id):
+        return ""
+    return f"Its log is of run {run_id} of {identity}; it counts as what was launched, {entry.job.run_id} of {entry.job.identity}"
+
+
+def _as_launched(run: Run, entry: Entry, is_inside: bool) -> Run:
+    """The run of a log under the launch's identity, its own words in `source`. One of this workload where settings have logs
+    keeps its id, under which whoever reads those records it, too.
+    """
+    job, own = entry.job, entry.job.identity.includes(run.identity)
+    if own and not is_inside:
+        return run
+    source = f"{run.source}: {run.run_id} of {run.identity}" if names_another(run.run_id, run.identity, entry) else run.source
+    return replace(run, run_id=job.run_id, identity=run.identity if own else job.identity, source=source)
 
 
 def logs_elsewhere(entry: Entry, settings: LoadedSettings) -> Iterator[Path]:
@@ -156,7 +175,7 @@ def _missed_its_target(run: Run, entry: Entry, ledger: Path, store: Store) -> bo
     if run.status is not RunStatus.STOPPED or run.outcome.converged is not None:
         return False
     with suppress(LaunchError):  # whoever watches it says that its decisions cannot be read
-        stopped = any(made.is_stop and made.applied for made in account.read(ledger, run.run_id))
+        stopped = any(made.is_stop and made.applied for made in account.read(ledger, entry.job.run_id))
         return (stopped or at_its_limit(entry, run.outcome.duration_seconds or 0.0)) and any(
             other.outcome.converged is not None for other in store.runs_of(run.identity)
         )

@@ -111,7 +111,7 @@ def analysis_of(script: Path, path: Sequence[Path] = ()) -> TrainingScript:
 
     Raises UsageError: JPO-E773, it cannot be read; JPO-E774, it is no Python of this version.
     """
-    trees = tuple(_trees(script, path))
+    trees = tuple(trees_of(script, path))
     nodes = [node for tree in trees for node in ast.walk(tree)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     imported = {name.split(".")[0] for node in nodes for name in _imported(node)}
@@ -140,7 +140,7 @@ def analysis_of(script: Path, path: Sequence[Path] = ()) -> TrainingScript:
     )
 
 
-def _trees(script: Path, folders: Sequence[Path]) -> Iterator[ast.Module]:
+def trees_of(script: Path, folders: Sequence[Path] = ()) -> Iterator[ast.Module]:
     """The script, then modules that it imports from its own folder, each once."""
     rest, seen = [script], {script.resolve()}
     while rest and len(seen) <= MOST_MODULES:

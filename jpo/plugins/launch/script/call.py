@@ -5,6 +5,8 @@
 It runs in the environment of the training job, which may have no JPO: standard library only, Python 3.9 or newer.
 """
 
+from __future__ import annotations
+
 import json
 import runpy
 import sys

@@ -12,7 +12,7 @@ from pathlib import Path
 from jpo.cost import run_cost_usd
 from jpo.errors import LaunchError
 from jpo.files import whole
-from jpo.plugins.launch.engines.aws.settings import AwsTable, in_region
+from jpo.plugins.launch.engines.aws.settings import AwsTable, in_regions
 from jpo.plugins.launch.engines.aws.skypilot import as_yaml, task
 from jpo.plugins.launch.excerpt import NewOutput, last_words
 from jpo.plugins.launch.job import LaunchJob
@@ -134,7 +134,7 @@ def _as_task(job: LaunchJob, settings: LoadedSettings, here: Surface, file: Path
     """Write a job as a task of SkyPilot; how to start it."""
     table = table_of(settings, "aws")
     assert isinstance(table, AwsTable)
-    text = as_yaml(task(job, in_region(table, surroundings_of(settings, here.environ))))
+    text = as_yaml(task(job, in_regions(table, surroundings_of(settings, here.environ))[0]))
     with whole(here.folder / file) as new:
         new.write(text.encode())
     return Note("", f"start it with: {shlex.join(('sky', 'jobs', 'launch', str(file)))}", str(file))
@@ -210,6 +210,7 @@ def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, 
             remedy = "correct it and run the same command again: the run is only read again"
         elif ended.notes:
             missing = f"wrote no run log of its own: {ended.notes[0].text}"
+            remedy = "let the script write one for each run: JPO_RUN_ID and JPO_RUNLOG_DIR in its environment say where"
         return LaunchError(place, f"ended well, and {missing}", remedy, code=NO_LOG)
     if end.ended_as is RunStatus.SUCCEEDED and status is RunStatus.SUCCEEDED:
         return None

@@ -13,7 +13,7 @@ from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import TAKEN, Entry, read
 from jpo.plugins.launch.lifecycle import GIVE_UP_SECONDS, UNREACHABLE
 from jpo.plugins.launch.project.accounts import looked_at
-from jpo.plugins.launch.project.finished import logs_of
+from jpo.plugins.launch.project.finished import logs_of, names_another
 from jpo.plugins.launch.watching.sampled_progress import NOTHING, SampledProgress, read_progress
 from jpo.plugins.launch.watching.seen import ResourcesInUse, RunTimes, SeenRun, TrainingLog
 from jpo.project.load import LoadedSettings
@@ -118,9 +118,11 @@ class LaunchObserver:
         times, use = seen.times, seen.use
         return replace(
             seen,
+            run_id=job.run_id,
+            identity=seen.identity if job.identity.includes(seen.identity) else job.identity,
             source=entry.engine,
             state=status.state,
-            words=status.reason or seen.words,
+            words=status.reason or seen.words or names_another(seen.run_id, seen.identity, entry),
             place=status.place,
             parameters={**job.parameters, **seen.parameters},
             status=status.ended_as or (seen.status if status.over else None),
@@ -131,7 +133,9 @@ class LaunchObserver:
                 ended_at=(status.ended_at or times.ended_at) if status.over else None,
             ),
             use=replace(
-                use, cpu_seconds=status.cpu_seconds, memory_gib=status.memory_gib if use.memory_gib is None else use.memory_gib
+                use,
+                busy_cpus=use.busy_cpus if status.busy_cpus is None else status.busy_cpus,
+                memory_gib=status.memory_gib if use.memory_gib is None else use.memory_gib,
             ),
         )
 

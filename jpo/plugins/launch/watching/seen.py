@@ -47,12 +47,11 @@ class TrainingLog:
 
 @dataclass(frozen=True, slots=True)
 class ResourcesInUse:
-    """What a run uses: over the last minutes, memory the highest, `cpu_seconds` so far. None: not measured."""
+    """What a run uses: over the last minutes, memory the highest. None: not measured."""
 
     busy_cpus: float | None = None
     busy_gpus: float | None = None
     memory_gib: float | None = None
-    cpu_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +96,11 @@ class SeenRun:
         start = self.times.started_at
         times = ((row.epoch, row.time, row.samples) for row in self.training.rows if row.epoch is not None)
         return epoch_progress([(epoch, time - start, samples) for epoch, time, samples in times if time and start is not None])
+
+    @property
+    def epoch_times(self) -> Points:
+        """Epochs that are done, and when, unix seconds."""
+        return tuple((epoch, seconds + (self.times.started_at or 0.0)) for epoch, seconds in self.epochs.times)
 
     @property
     def epochs_planned(self) -> float | None:

@@ -16,6 +16,7 @@ from jpo.cli.options import FILE, options, seed_option
 from jpo.cli.output import can_be_kept, track
 from jpo.errors import UsageError
 from jpo.files.reading import same_file
+from jpo.plugins.phases.cli.follow import follow
 from jpo.plugins.phases.cli.options import (
     PALETTES,
     Destination,
@@ -46,6 +47,9 @@ def phases() -> None:
     --column time=ts --column execution=pod; in place of a header a file may stand. A config.ini in its place stands for its
     own runs on record, as far as Prometheus measured them. Fits need jpo[phases].
     """
+
+
+phases.add_command(follow)
 
 
 @phases.command()

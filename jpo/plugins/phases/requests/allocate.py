@@ -80,10 +80,11 @@ class Budget:
             self._spent.pop(0)
         self._saved = min(MOST_SAVED_UP, self._saved + seconds * self._per_hour / HOUR_SECONDS)
 
-    def spend(self) -> None:
-        """One resize, which holds from the next sample on, whenever that comes."""
-        self._saved -= 1
-        self._spent.append(np.inf)
+    def spend(self, *, saved_up: int = 1) -> None:
+        """One resize, which holds from the next sample on, whenever that comes; `saved_up`: of those that were."""
+        self._saved -= saved_up
+        if not (self._spent and np.isinf(self._spent[-1])):  # two at one sample are one
+            self._spent.append(np.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,11 @@ class Requests:
         self.current = wanted if saves else np.maximum(self.current, wanted)
         self._peak = list(map(max, self._peak, self.current.tolist()))
         return True
+
+    def back(self, request: Floats) -> None:
+        """Hold this one instead, e.g. the first, at once: the hour has one resize less, those saved up stay."""
+        self.current = request
+        self._budget.spend(saved_up=0)
 
     def _due(self, at: int, seen: AfterSample, likely: tuple[Likely, Likely] | None, need: float) -> Due:
         step = step_at(self._caution[at], self._climbed(at) if likely is not None else len(LADDER))

@@ -8,8 +8,6 @@ the ladder itself.
 Source of the idea: Angelopoulos et al., "Conformal Risk Control", ICLR 2024; a bound by the standard error is simpler.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -95,7 +93,7 @@ class StepTrial:
     samples: int
     spells: Floats
 
-    def with_(self, other: StepTrial) -> StepTrial:
+    def with_(self, other: "StepTrial") -> "StepTrial":
         return StepTrial(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(StepTrial)))
 
     @property

@@ -6,8 +6,6 @@ the level of the run that asks: memory by a factor, CPU by a difference, as feat
 they were.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
@@ -51,7 +49,7 @@ class Positions:
     def __len__(self) -> int:
         return len(self.phase)
 
-    def at(self, rows: Ints | Bools | slice) -> Positions:
+    def at(self, rows: Ints | Bools | slice) -> "Positions":
         return Positions(*(getattr(self, name)[rows] for name in NAMES))
 
 

@@ -85,6 +85,10 @@ class OwnPast:
             self._new[phases[row]].append(row)
         self._taken = settled
 
+    @property
+    def here(self) -> tuple[int, float]:
+        return self._past.here[:2]
+
     def likely(self) -> tuple[Likely, Likely] | None:
         """What may be needed after the last sample; None where nothing like it was ever seen."""
         phase, dwell_seconds, level = self._past.here
@@ -104,7 +108,7 @@ class Watch:
         self._expected = model.chain.start
         self._past, self.recent = OwnPast(model), Recent()
         self._densities: deque[float] = deque(maxlen=WINDOW)
-        self._strange = False
+        self.strange = False
         self.drifted = 0
 
     def see(self, time: float, need: Floats, densities: Floats) -> None:
@@ -114,12 +118,17 @@ class Watch:
         self._past.add(time, need, int(probabilities.argmax()))
         self.recent.add(time, need.tolist())
         self._densities.append(float(np.log(evidence) + highest))
-        self._strange = sum(self._densities) / len(self._densities) < self._model.least_density - STRANGE
-        self.drifted += self._strange
+        self.strange = sum(self._densities) / len(self._densities) < self._model.least_density - STRANGE
+        self.drifted += self.strange
+
+    @property
+    def here(self) -> tuple[int, float]:
+        """The phase of the last sample, and how many seconds it lasts already."""
+        return self._past.here
 
     def likely(self) -> tuple[Likely, Likely] | None:
         """What may be needed after the last sample; None where the trace has drifted, or nothing like it was ever seen."""
-        return None if self._strange else self._past.likely()
+        return None if self.strange else self._past.likely()
 
 
 def futures(model: PhaseModel, positions: Positions, phase: int) -> Futures:

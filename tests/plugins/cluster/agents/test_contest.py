@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from jpo.plugins.cluster.agents.base import ClassicAgent
-from jpo.plugins.cluster.agents.contest import SequenceScores, value_of_rule, values_of_agent
+from jpo.plugins.cluster.agents.contest import SequenceScores, values_of_agent
+from jpo.plugins.cluster.agents.reserving import values_of_rule
 from jpo.plugins.cluster.agents.sequences import Sequences
 from jpo.plugins.cluster.environment.episode import EpisodeOptions
 from jpo.plugins.cluster.environment.rewards import METRICS
@@ -22,7 +23,7 @@ def test_the_rule_as_an_agent_has_the_value_of_the_rule(objective: str, parts: S
     rng = np.random.default_rng(0)
     drawn = [parts(rng) for _ in range(2)]
     values = values_of_agent(Easy(), drawn, objective, range(1))
-    assert values.tolist() == pytest.approx([value_of_rule(Rule("saf", "easy"), one, objective) for one in drawn])
+    assert values.tolist() == pytest.approx([values_of_rule(Rule("saf", "easy"), one, (objective,))[0] for one in drawn])
 
 
 def test_an_interval_lies_around_the_mean_of_the_differences() -> None:

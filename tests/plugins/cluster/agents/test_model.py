@@ -6,9 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save
 
+from jpo.agent.sealed import unseal
 from jpo.errors import UsageError
-from jpo.plugins.cluster.agents.model import KINDS, SCHEMA, new_agent, read_agent, to_bytes
+from jpo.plugins.cluster.agents.model import FOR_GPUS, KINDS, SCHEMA, SHIPPED, new_agent, read_agent, to_bytes
 from jpo.plugins.cluster.agents.sequences import Sequences
 from jpo.plugins.cluster.agents.training import train_once
 from jpo.plugins.cluster.environment.episode import EpisodeOptions
@@ -16,8 +18,10 @@ from jpo.plugins.cluster.environment.episode import EpisodeOptions
 pytest.importorskip("torch", reason='torch not found: pip install "jpo[learn]"')
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("mode", ["job", "backfill", "pair"])
+@pytest.mark.parametrize(
+    ("kind", "mode"),
+    [("cross-entropy", "backfill"), *((kind, mode) for kind in KINDS[1:] for mode in ("job", "backfill", "pair"))],
+)
 def test_an_agent_learns_is_kept_and_goes_on_where_it_was(kind: str, mode: str, parts: Sequences, tmp_path: Path) -> None:
     options = EpisodeOptions(mode, slots=8, order="saf")  # type: ignore[arg-type]
     agent = new_agent(kind, options, hidden=8, lr=0.01, gamma=0.99, seed=1)
@@ -43,8 +47,24 @@ def test_the_same_seed_learns_the_same(parts: Sequences) -> None:
     assert all(np.array_equal(found[0][name], found[1][name]) for name in found[0])
 
 
-def test_foreign_damaged_and_other_files_are_refused(tmp_path: Path) -> None:
-    data = to_bytes(new_agent("reinforce", EpisodeOptions("job", slots=4)), "reinforce")
+def test_the_model_that_comes_along_decides_and_altered_weights_are_refused(parts: Sequences, tmp_path: Path) -> None:
+    agent, kind = read_agent(SHIPPED)
+    assert (kind, agent.options.order, agent.options.mode) == ("cross-entropy", "saf", "backfill")
+    data = FOR_GPUS.read_bytes()
+    for place in (len(data) - 3, 40, len(data) // 2):  # a weight, the header, somewhere
+        altered = data[:place] + bytes((data[place] ^ 1,)) + data[place + 1 :]
+        (tmp_path / "altered.safetensors").write_bytes(altered)
+        with pytest.raises(UsageError) as caught:
+            read_agent(tmp_path / "altered.safetensors")
+        assert caught.value.code == "JPO-E747"
+
+
+def test_what_earlier_versions_kept_is_read_and_what_is_foreign_is_refused(tmp_path: Path) -> None:
+    agent = new_agent("reinforce", EpisodeOptions("job", slots=4))
+    header = {key: value for key, value in unseal(to_bytes(agent, "reinforce"))[1].items() if key != "seal"}
+    data = save(agent.weights(), header)
+    (tmp_path / "earlier.safetensors").write_bytes(data)
+    assert read_agent(tmp_path / "earlier.safetensors")[1] == "reinforce"
     shorter = SCHEMA.replace("jpo-cluster-1", "jpo-cluster-0")
     changes = {
         "schema": data.replace(SCHEMA.encode(), shorter.encode()),

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason='torch not found: pip install "jpo[learn]"')
 
-from jpo.plugins.cluster.agents.networks import JobScores, StateValue, open_only  # noqa: E402
+from jpo.plugins.cluster.agents.networks import PREFERENCE, JobScores, StateValue, open_only  # noqa: E402
 from jpo.plugins.cluster.environment.observation import FIGURES, OF_A_JOB, size  # noqa: E402
 
 
@@ -16,12 +16,13 @@ def test_jobs_that_change_places_change_scores_with_them() -> None:
     rows = seen[:, len(FIGURES) :].reshape(3, len(OF_A_JOB))
     turned = torch.cat((seen[0, : len(FIGURES)], rows[[2, 0, 1]].ravel())).unsqueeze(0)
     one, other = net(seen)[0], net(turned)[0]
-    assert torch.allclose(one[[2, 0, 1, 3]], other, atol=1e-6)
+    order = -PREFERENCE * torch.arange(4)  # what the place in the queue adds
+    assert torch.allclose((one - order)[[2, 0, 1, 3]], other - order, atol=1e-6)
     assert torch.allclose(StateValue(8)(seen).shape and one, one)
 
 
 def test_by_the_rule_jobs_are_preferred_in_the_order_of_the_queue() -> None:
-    scores = JobScores(4, 8, pairs=False, by_rule=True)(torch.zeros(1, size(3)))[0]
+    scores = JobScores(4, 8, pairs=False)(torch.zeros(1, size(3)))[0]
     assert scores[:3].tolist() == sorted(scores[:3].tolist(), reverse=True)
 
 

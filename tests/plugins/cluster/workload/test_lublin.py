@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from jpo.plugins.cluster.workload.lublin import draw_jobs
+from jpo.plugins.cluster.machine.discipline import never_fitting
+from jpo.plugins.cluster.platform.described import read_platform
+from jpo.plugins.cluster.platform.platform import equal_processors
+from jpo.plugins.cluster.workload.lublin import draw_jobs, draw_work
 
 
 def test_the_same_seed_draws_the_same_jobs_and_another_draws_others() -> None:
@@ -26,3 +31,15 @@ def test_the_load_is_what_was_asked_for() -> None:
     jobs = draw_jobs(4000, 128, load=0.7, seed=1)
     span = jobs.submit_seconds[-1] - jobs.submit_seconds[0]
     assert float(jobs.run_seconds @ jobs.processors) / (128 * span) == pytest.approx(0.7, rel=0.05)
+
+
+def test_on_a_platform_with_gpus_jobs_of_gpus_are_drawn_which_fit_its_nodes() -> None:
+    platform = read_platform(Path(__file__).parents[4] / "examples/cluster/gpus.toml")
+    jobs, demand = draw_work(400, platform, load=0.9, seed=3)
+    assert (demand.gpus >= 1).all()
+    assert np.array_equal(jobs.processors, demand.tasks * demand.gpus)
+    assert demand.tasks.max() > 1
+    assert not never_fitting(demand, platform)
+    assert set(demand.classes) == {""}
+    cpus = draw_work(40, equal_processors(16), load=0.9, seed=3)
+    assert np.array_equal(cpus[1].tasks, draw_jobs(40, 16, load=0.9, seed=3).processors)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from contests import small_contest
 
-from jpo.errors import UsageError
-from jpo.plugins.lab.replay.contest import Backend, Contest, Result, hold
-from jpo.plugins.lab.replay.extras import is_installed
+from jpo.cli.workers import workers
+from jpo.plugins.lab.replay.contest import Contest, Result, hold
 from jpo.plugins.lab.replay.play import play
 from jpo.plugins.lab.replay.policies import POLICIES
-from jpo.records import silently
+from jpo.records import in_turn, silently
 
 
 @pytest.fixture
@@ -24,25 +24,16 @@ def contest() -> Contest:
 
 @pytest.fixture
 def result(contest: Contest) -> Result:
-    return hold(contest, jobs=1, backend="loky", track=silently)
+    return hold(contest, spread=in_turn, track=silently)
 
 
-@pytest.mark.parametrize(("backend", "jobs"), [("threading", 2), ("loky", 2)])
-def test_the_figures_do_not_depend_on_who_computes_them(contest: Contest, result: Result, backend: Backend, jobs: int) -> None:
-    assert hold(contest, jobs=jobs, backend=backend, track=silently) == result
-
-
-def test_ray_takes_over_unchanged(contest: Contest, result: Result) -> None:
-    if not is_installed("ray"):
-        with pytest.raises(UsageError, match="--backend ray needs ray, which is not installed; pip install ray"):
-            hold(contest, jobs=2, backend="ray", track=silently)
-    else:
-        assert hold(contest, jobs=2, backend="ray", track=silently) == result
+def test_the_figures_do_not_depend_on_who_computes_them(contest: Contest, result: Result) -> None:
+    assert hold(contest, spread=partial(workers, 2, "local"), track=silently) == result
 
 
 def test_a_seed_is_a_replay_of_its_own_wherever_the_count_begins(contest: Contest) -> None:
     contests = [replace(contest, seeds=range(seed, seed + 1)) for seed in (0, 0, 1)]
-    results = [hold(each, jobs=1, backend="loky", track=silently) for each in contests]
+    results = [hold(each, spread=in_turn, track=silently) for each in contests]
     curves = [result["time"]["random"].overall.curve for result in results]
     assert [point.mean for point in curves[0]] == [point.mean for point in curves[1]]
     assert [point.mean for point in curves[0]] != [point.mean for point in curves[2]]
@@ -56,7 +47,7 @@ def test_the_score_is_that_of_each_seed_once(contest: Contest, result: Result) -
     assert figures[0].error == pytest.approx(charges[:, 0].std(ddof=1) / 7**0.5)
 
 
-def test_progress_is_reported_once_per_batch(contest: Contest) -> None:
+def test_progress_is_reported_once_per_piece(contest: Contest) -> None:
     seen: list[int] = []
 
     def track(numbers: Sequence[int], what: str) -> Iterable[int]:
@@ -65,5 +56,5 @@ def test_progress_is_reported_once_per_batch(contest: Contest) -> None:
             seen.append(number)
             yield number
 
-    hold(contest, jobs=1, backend="loky", track=track)
-    assert seen == list(range(0, 24, 4))  # 2 workloads x 3 policies (never changing is always played) x 2 objectives x 2 pieces
+    hold(contest, spread=in_turn, track=track)
+    assert seen == list(range(24))  # 2 workloads x 3 policies (never changing is always played) x 2 objectives x 2 pieces

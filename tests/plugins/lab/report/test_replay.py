@@ -12,7 +12,7 @@ from jpo.plugins.lab.replay.policies import POLICIES
 from jpo.plugins.lab.replay.traces import Execution, Trace
 from jpo.plugins.lab.report import replay as subject
 from jpo.plugins.lab.report.replay import Played
-from jpo.records import silently
+from jpo.records import in_turn, silently
 from jpo.wording import numbers
 
 
@@ -31,7 +31,7 @@ def contest() -> Contest:
 
 @pytest.fixture
 def result(contest: Contest) -> Result:
-    return hold(contest, jobs=1, backend="loky", track=silently)
+    return hold(contest, spread=in_turn, track=silently)
 
 
 def test_the_table_shows_policies_and_horizons_with_errors_and_marks_the_best(contest: Contest, result: Result) -> None:
@@ -73,7 +73,7 @@ def test_what_cannot_be_said_is_null_and_none() -> None:
     never = (Execution(1.0, 1.0, False),), (Execution(5.0, 5.0, True),)
     trace = Trace("never", ({"batch_size": 1.0}, {"batch_size": 2.0}), never, 0, "USD")
     contest = Contest((trace,), {"default": POLICIES["default"]}, ("time",), (1,), seeds=range(1))
-    played = Played(contest, hold(contest, jobs=1, backend="loky", track=silently))
+    played = Played(contest, hold(contest, spread=in_turn, track=silently))
     cost = as_json(played)["objectives"]["time"]["default"]["cost_per_delivered_model"]
     assert cost == {"mean": None, "standard_error": None}
     assert " none " in text(played, 100)

@@ -117,10 +117,33 @@ def test_what_a_log_says_of_model_and_data_is_told(repository: Repository) -> No
     assert finished(repository, FAILED, text).facts == {"model_parameters": 11689512.0, "train_samples": 50000.0}
 
 
-def test_a_log_of_another_workload_is_told(repository: Repository) -> None:
-    ended = finished(repository, FAILED, f"{HEAD.format('run-1').replace('=cnn', '=CNN')}1060,1,100,0.5,0.6\n")
-    assert {note.code for note in ended.notes} == {"JPO-W775"}
-    assert "digits/CNN/pytorch" in ended.notes[0].text
+@pytest.mark.parametrize(
+    ("run_id", "model", "place"),
+    [
+        ("run-1", "CNN", ".jpo/launches/run-1/runs/run-1.csv"),
+        ("mine", "cnn", ".jpo/launches/run-1/runs/mine.csv"),
+        ("mine", "CNN", "logs/mine.csv"),
+    ],
+)
+def test_a_run_is_what_was_launched_whatever_its_log_calls_itself(
+    repository: Repository, run_id: str, model: str, place: str
+) -> None:
+    text = f"{HEAD.format(run_id).replace('=cnn', f'={model}')}1060,1,100,0.5,0.6\n"
+    ended = finished(repository, FAILED, text, '[csv]\nlogs = ["logs/*.csv"]\n', place)
+    assert ended.run is not None
+    assert (ended.run.run_id, ended.run.identity.model, ended.run.outcome.val_loss) == ("run-1", "cnn", 0.6)
+    assert ended.run.source == f"csv: {run_id} of digits/{model}/pytorch"
+    (note,) = ended.notes
+    assert note.code == "JPO-W775"
+    said = f"Its log is of run {run_id} of digits/{model}/pytorch; it counts as what was launched, run-1 of digits/cnn/pytorch"
+    assert note.text == said
+
+
+def test_a_second_log_of_a_run_is_its_own(repository: Repository) -> None:
+    place = ".jpo/launches/run-1/runs/run-1-2.csv"
+    ended = finished(repository, FAILED, f"{HEAD.format('run-1-2')}1060,1,100,0.5,0.6\n", place=place)
+    assert ended.run is not None
+    assert (ended.run.run_id, ended.run.source, ended.notes) == ("run-1", "csv", ())
 
 
 def test_a_run_that_never_started_is_no_run(repository: Repository) -> None:

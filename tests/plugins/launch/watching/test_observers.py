@@ -171,11 +171,11 @@ def test_its_log_says_more_than_its_engine(launched, tmp_path):
 def test_what_engines_measure_is_passed_on(launched):
     class Measures(SimulatedLauncher):
         def status(self, engine_id):
-            return replace(super().status(engine_id), memory_gib=2.5, cpu_seconds=7.0, reason="busy", place="node-3")
+            return replace(super().status(engine_id), memory_gib=2.5, busy_cpus=7.0, reason="busy", place="node-3")
 
     observer, _, clock = launched(VirtualRun(100), Measures)
     seen = observer.observe(clock.now)
-    assert (seen.use.memory_gib, seen.use.cpu_seconds, seen.words, seen.place) == (2.5, 7.0, "busy", "node-3")
+    assert (seen.use.memory_gib, seen.use.busy_cpus, seen.words, seen.place) == (2.5, 7.0, "busy", "node-3")
 
 
 def test_what_its_launcher_could_not_note_is_found(launched, tmp_path):
@@ -184,3 +184,16 @@ def test_what_its_launcher_could_not_note_is_found(launched, tmp_path):
     write(tmp_path / "launches", replace(entry, engine_id=None))
     assert observer.observe(clock.now).state is JobState.RUNNING
     assert read(tmp_path / "launches", "night-1") == entry
+
+
+def test_a_launched_run_is_seen_as_what_was_launched_whatever_its_log_calls_itself(launched, tmp_path):
+    observer, _, clock = launched(VirtualRun(100))
+    runs = tmp_path / "launches/night-1/runs"
+    (runs / "mine.csv").write_text(f"{HEAD.replace('night-1', 'mine').replace('cnn', 'mlp')}{COLUMNS}1010,1,10,0.5,0.6\n")
+    clock.now = 1020.0
+    seen = observer.observe(clock.now)
+    assert (seen.run_id, seen.identity, seen.training.last_epoch) == ("night-1", IDENTITY, 1)
+    assert (
+        seen.words
+        == "Its log is of run mine of digits/mlp/pytorch; it counts as what was launched, night-1 of digits/cnn/pytorch"
+    )

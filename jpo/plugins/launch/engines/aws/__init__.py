@@ -2,6 +2,7 @@
 
     settings.py      AwsTable: where instances start, and which are on offer
     offers.py        instances in order of price, spot and on demand: what is tried, one after the other, as far as quotas allow
+    market.py        today's prices of its regions, kept in the project with their day; what spot instances lost
     attempts.py      what was tried for a run, on disk before AWS hears of it: after a lost answer the same is asked again
     request.py       one instance as RunInstances wants it, told at its start of job, config.ini and supervisor (cloud-init)
     supervisor.py    runs on the instance: starts the command, ends it in time, brings its files to S3 (with local/processes.py)
@@ -17,5 +18,8 @@ Credentials are those of AWS' own tools; instances have those of their instance 
 from jpo.plugins.launch.engines import Engine
 
 ENGINE = Engine(
-    "jpo.plugins.launch.engines.aws.launcher:launcher", table="jpo.plugins.launch.engines.aws.settings:AwsTable", has_queue=False
+    "jpo.plugins.launch.engines.aws.launcher:launcher",
+    table="jpo.plugins.launch.engines.aws.settings:AwsTable",
+    has_queue=False,
+    market="jpo.plugins.launch.engines.aws.market:market",
 )

@@ -24,9 +24,9 @@ QUOTING = ("SignatureDoesNotMatch", "IncompleteSignature", "InvalidSignatureExce
 """Codes whose messages repeat the request with its session token."""
 LATER = re.compile(
     r"RequestLimitExceeded|Throttl|TooManyRequests|Internal|ServiceUnavailable|Unavailable|SlowDown|RequestTimeout"
-    r"|BandwidthLimitExceeded|503|500|502|504"
+    r"|BandwidthLimitExceeded|[45]\d\d"
 )
-"""Beginnings of the codes after which the same request is made again."""
+"""Beginnings of the codes after which the same request is made again; a bare status is that of a cut answer, or of a proxy."""
 MISSING = re.compile(
     r"Invalid(AMIID|AMIName|SubnetID|Subnet|Group|GroupId|SecurityGroupID|SecurityGroup)\b|NoSuchBucket|NoSuchEntity|ParameterNotFound"
 )
@@ -71,7 +71,12 @@ def answer(place: str, question: Callable[[], Answer], seconds: float = LONGEST_
         (logged_out, "has no valid login", "log in again: `aws sso login`", "JPO-E766"),
         ((aws.NoRegionError, aws.InvalidRegionError), "has no region that could be asked", REGION, "JPO-E767"),
         (aws.ParamValidationError, "is asked in a wrong way", "check [launch.aws]", "JPO-E769"),
-        ((aws.HTTPClientError, aws.ConnectionError, ResponseParserError), "gives no answer", network, "JPO-E754"),
+        (
+            (aws.HTTPClientError, aws.ConnectionError, aws.IncompleteReadError, ResponseParserError),
+            "gives no answer",
+            network,
+            "JPO-E754",
+        ),
         (aws.BotoCoreError, "cannot be asked", "check the configuration of AWS' tools", "JPO-E753"),
     )
     try:
@@ -80,6 +85,8 @@ def answer(place: str, question: Callable[[], Answer], seconds: float = LONGEST_
         finding, remedy, code = f"gives {error}", f"check AWS' tools and their credential_process; {GOES_ON}", "JPO-E754"
     except aws.ClientError as error:
         finding, remedy, code = _refusal(error)
+    except (LookupError, TypeError):  # a network that wants a login answers 200 with a page
+        finding, remedy, code = "answers with something else than AWS would", network, "JPO-E754"
     except (aws.BotoCoreError, ResponseParserError) as error:
         kind, remedy, code = next(rest for types, *rest in troubles if isinstance(error, types))
         finding = f"{kind} ({engine_words(str(error)) if isinstance(error, aws.ParamValidationError) else type(error).__name__})"

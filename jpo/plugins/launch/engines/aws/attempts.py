@@ -1,7 +1,7 @@
 """Attempts of a run: which instance types were asked for, in its folder, one line each, before AWS hears of it.
 
-    g5.xlarge spot InsufficientInstanceCapacity
-    g5.2xlarge spot
+    g5.xlarge spot us-east-1b InsufficientInstanceCapacity
+    g5.2xlarge on-demand us-east-1
 
 A line without a code is one whose answer never came: it is asked again, with the same token, and AWS gives the same instance.
 The token of an attempt has the number of its line: one that was refused is a new request when it is made again.
@@ -32,7 +32,7 @@ class Tried:
     def pending(self) -> Attempt | None:
         """The attempt whose answer is not known."""
         words = self.lines[-1].split() if self.lines else []
-        return Attempt(words[0], words[1] == "spot") if len(words) == 2 else None
+        return Attempt(words[0], words[1] == "spot", words[2]) if len(words) == 3 else None
 
     @property
     def number(self) -> int:
@@ -41,9 +41,9 @@ class Tried:
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """The refusals since everything was tried last, in words: "g5.xlarge spot InsufficientInstanceCapacity"."""
+        """The refusals since everything was tried last, in words: "g5.xlarge spot us-east-1b InsufficientInstanceCapacity"."""
         last = max((number for number, line in enumerate(self.lines) if line == EXHAUSTED), default=-1)
-        return tuple(line for line in self.lines[last + 1 :] if len(line.split()) == 3)
+        return tuple(line for line in self.lines[last + 1 :] if len(line.split()) == 4)
 
 
 def read(folder: Path) -> Tried:
@@ -56,7 +56,7 @@ def read(folder: Path) -> Tried:
         return LaunchError(str(file), finding, "look for the run's instance in the console of EC2 first", code="JPO-E752")
 
     lines = contents(file, LARGEST_BYTES, refusal).decode("utf-8", "replace").splitlines()
-    if any(line != EXHAUSTED and len(line.split()) not in (2, 3) for line in lines):
+    if any(line != EXHAUSTED and len(line.split()) not in (3, 4) for line in lines):
         raise refusal("is damaged")
     return Tried(tuple(lines))
 

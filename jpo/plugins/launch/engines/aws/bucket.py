@@ -33,8 +33,8 @@ def fetch_output(s3: Any, home: Home, folder: Path, *, over: bool = True) -> Non
     (folder / "runs").mkdir(mode=0o700, exist_ok=True)
     prefix = f"{home.key}/runs/"
     wanted: Any = {"Bucket": home.bucket, "Prefix": prefix, "MaxKeys": MOST_LOGS}
-    listed = answer(home.place, lambda: s3.list_objects_v2(**wanted))
-    logs = (str(found["Key"]).removeprefix(prefix) for found in listed.get("Contents", []))
+    listed = answer(home.place, lambda: (found := s3.list_objects_v2(**wanted))["Name"] and found.get("Contents", []))
+    logs = (str(found["Key"]).removeprefix(prefix) for found in listed)
     for name in (*(["output.log"] if over else []), *(f"runs/{log}" for log in logs if LOG.fullmatch(log))):
         content = _content(s3, home, name, LARGEST_BYTES)
         if content is not None:
@@ -49,6 +49,6 @@ def _content(s3: Any, home: Home, name: str, most_bytes: int) -> bytes | None:
         found: Mapping[str, Any] = {}
         with excused("NoSuchKey"):
             found = s3.get_object(Bucket=home.bucket, Key=f"{home.key}/{name}")
-        return bytes(found["Body"].read(most_bytes)) if found else None
+        return bytes(found["Body"].read(most_bytes)) if found and found["ETag"] else None  # it is an object of S3
 
     return answer(f"{home.place}/{name}", read)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,9 @@ from jpo.plugins.launch.engines import Surroundings
 from jpo.plugins.launch.engines.aws import attempts, bucket, ended
 from jpo.plugins.launch.engines.aws.answers import answer, client, excused
 from jpo.plugins.launch.engines.aws.attempts import EXHAUSTED, Tried
-from jpo.plugins.launch.engines.aws.offers import MOST_ATTEMPTS, Attempt, kind_of, largest, quota_of
-from jpo.plugins.launch.engines.aws.offers import attempts as in_order
+from jpo.plugins.launch.engines.aws.offers import MOST_ATTEMPTS, Attempt, kind_of, largest, priced, quota_of
 from jpo.plugins.launch.engines.aws.request import LIFE, OF_JOB, OF_PLACE, Home, home_of, life_seconds, request_of
-from jpo.plugins.launch.engines.aws.settings import AwsTable, in_region, offers_of
+from jpo.plugins.launch.engines.aws.settings import AwsTable, in_regions, offers_of
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.plugins.launch.output_sync import OutputSync
 
@@ -36,7 +35,8 @@ class AwsLauncher:
     """Launcher of EC2 instances.
 
     Args:
-        offers: the instances of the region that may be rented, with their prices.
+        places: where instances may start, one for each region.
+        offers: the instances of these regions that may be rented, with their prices.
         clock: unix seconds.
         ledger: with the folders of runs, into which run logs come while a run goes on; None: at its end alone.
     """
@@ -44,19 +44,18 @@ class AwsLauncher:
     name = "aws"
 
     def __init__(
-        self, place: AwsTable, offers: Sequence[Instance], clock: Callable[[], float], ledger: Path | None = None
+        self, places: Sequence[AwsTable], offers: Sequence[Instance], clock: Callable[[], float], ledger: Path | None = None
     ) -> None:
-        lacking = [name for name in ("region", "image", "bucket", "instance_profile") if not getattr(place, name)]
-        if lacking:
-            finding, remedy = f"lacks {', '.join(lacking)}", "add what is missing; docs/plugins/launch.md has an example"
-            raise LaunchError("jpo.toml: [launch.aws]", finding, remedy, code="JPO-E767")
-        self._place, self._offers, self._clock = place, tuple(offers), clock
-        self._region, self._logs = str(place.region), OutputSync(ledger, LOOK_SECONDS)
-        self._client = cache(client)  # of each service and region one
-
-    @property
-    def _ec2(self) -> Any:
-        return self._client("ec2", self._region)
+        for place in places:
+            lacking = [name for name in ("region", "image", "bucket", "instance_profile") if not getattr(place, name)]
+            if lacking:
+                finding = f"lacks {', '.join(lacking)}{f' for {place.region}' if len(places) > 1 else ''}"
+                remedy = "add what is missing; docs/plugins/launch.md has an example"
+                raise LaunchError("jpo.toml: [launch.aws]", finding, remedy, code="JPO-E767")
+        self._places = {str(place.region): place for place in places}
+        self._first, self._offers, self._clock = places[0], tuple(offers), clock
+        self._logs = OutputSync(ledger, LOOK_SECONDS)
+        self._client, self._image = cache(client), cache(self._image_in)  # one of each service and region
 
     def room(self, needs: Needs) -> Room:
         """The largest instance that the quotas allow; waiting is unknown: EC2 does not queue."""
@@ -85,35 +84,34 @@ class AwsLauncher:
         if not allowed:
             remedy = "ask AWS for more (console: Service Quotas), or for another kind of instance"
             raise LaunchError(f"run {job.run_id}", f"needs more than AWS allows ({'; '.join(notes)})", remedy, code="JPO-E755")
-        self._may_start(request_of(job, b"", allowed[0], Tried(), self._place, self._image))
+        self._may_start(self._request(job, b"", allowed[0], Tried()), allowed[0].region)
 
     def plan(self, job: LaunchJob, config: bytes = b"") -> dict[str, object]:
         """What would be asked for, in this order, and what a start would mean: for a look beforehand."""
         allowed, notes = self._allowed(self._attempts(job.needs))
-        usd = {offer.instance: (offer.usd_per_hour, offer.usd_per_hour_spot) for offer in self._offers}
-        kinds = [(one.instance_type, "spot" if one.spot else "on-demand", usd[one.instance_type][one.spot]) for one in allowed]
+        usd, names = priced(self._offers, job.needs, spot=self._first.spot), ("type", "market", "where", "usd_per_hour")
         return {
-            "region": self._region,
-            "instances": [dict(zip(("type", "market", "usd_per_hour"), kind, strict=True)) for kind in kinds[:MOST_ATTEMPTS]],
+            "regions": [*self._places],
+            "instances": [dict(zip(names, (*str(one).split(), usd[one]), strict=True)) for one in allowed[:MOST_ATTEMPTS]],
             "not_allowed": list(notes),
-            "image": self._image["ImageId"],
-            "files": home_of(job, self._place).place,
+            "images": {region: self._image(region)["ImageId"] for region in self._places},
+            "files": home_of(job, self._first).place,
             "longest_life_seconds": life_seconds(job.longest_seconds),
         }
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
-        tried, home = attempts.read(folder), home_of(job, self._place)
+        tried, home = attempts.read(folder), home_of(job, self._first)
         found = self._found("tag:" + OF_JOB, home.key)
         if found is None:
             config = folder / "config.ini"
             found = self._start(job, config.read_bytes() if config.exists() else b"", folder, tried)
-        self._until_known(found)
-        return _engine_id(found, home)
+        self._until_known(*found)
+        return _engine_id(*found, home)
 
     def find(self, job: LaunchJob, folder: Path) -> str | None:
-        home = home_of(job, self._place)
+        home = home_of(job, self._first)
         found = self._found("tag:" + OF_JOB, home.key)
-        return None if found is None else _engine_id(found, home)
+        return None if found is None else _engine_id(*found, home)
 
     def status(self, engine_id: str) -> JobStatus:
         region, instance_id, home = _read_id(engine_id)
@@ -130,7 +128,8 @@ class AwsLauncher:
         region, instance_id, home = _read_id(engine_id)
         instance = self._described(region, instance_id, home)
         if instance is not None and instance["State"]["Name"] not in OVER:
-            answer(instance_id, lambda: self._client("ec2", region).terminate_instances(InstanceIds=[instance_id]))
+            ec2 = self._client("ec2", region)
+            answer(instance_id, lambda: ec2.terminate_instances(InstanceIds=[instance_id])["TerminatingInstances"])
 
     def collect(self, engine_id: str, folder: Path) -> None:
         """Files come home; an instance that has not ended itself although its run is over is terminated."""
@@ -141,112 +140,127 @@ class AwsLauncher:
 
     def _attempts(self, needs: Needs) -> tuple[Attempt, ...]:
         """What may be tried, the cheapest first; without types whose processor the image is not made for."""
-        wanted = in_order(self._offers, needs, spot=self._place.spot)
-        made_for = self._image.get("Architecture")
-        if not wanted or made_for is None:
-            return wanted
-        names = sorted({attempt.instance_type for attempt in wanted})
+        wanted = [*priced(self._offers, needs, spot=self._first.spot)]
+        fitting = {region: self._runs(region, wanted) for region in dict.fromkeys(attempt.region for attempt in wanted)}
+        return tuple(attempt for attempt in wanted if attempt.instance_type in fitting[attempt.region])
+
+    def _runs(self, region: str, wanted: Sequence[Attempt]) -> set[str]:
+        """The types among some attempts in a region that can run the image."""
+        made_for = self._image(region).get("Architecture")
+        names = sorted({attempt.instance_type for attempt in wanted if attempt.region == region})
+        if made_for is None:
+            return {*names}
         of_types = [{"Name": "instance-type", "Values": names[:200]}]
-        pages = answer("EC2", lambda: [*self._ec2.get_paginator("describe_instance_types").paginate(Filters=of_types)])
-        kinds = [kind for page in pages for kind in page["InstanceTypes"]]
-        runs = {kind["InstanceType"] for kind in kinds if made_for in kind["ProcessorInfo"]["SupportedArchitectures"]}
-        return tuple(attempt for attempt in wanted if attempt.instance_type in runs)
+        kinds = self._listed(region, "describe_instance_types", "InstanceTypes", of_types)
+        return {kind["InstanceType"] for kind in kinds if made_for in kind["ProcessorInfo"]["SupportedArchitectures"]}
+
+    def _listed(self, region: str, operation: str, of: str, filters: Sequence[Mapping[str, object]]) -> list[Any]:
+        """All that EC2 lists in a region."""
+        pages = self._client("ec2", region).get_paginator(operation)
+        return answer("EC2", lambda: [one for page in pages.paginate(Filters=filters) for one in page[of]])
 
     def _allowed(self, wanted: Sequence[Attempt]) -> tuple[tuple[Attempt, ...], tuple[str, ...]]:
         """Those of some attempts that no quota forbids, and the quotas that forbid others."""
-        if not wanted:
-            return (), ()
-        service = self._client("service-quotas", self._region)
-        asked = {(kind_of(attempt.instance_type), attempt.spot): attempt for attempt in wanted}
-        known = {kind: quota_of(service, attempt) for kind, attempt in asked.items()}
+        asked = {(one.region, kind_of(one.instance_type), one.spot): one for one in wanted}
+        known = {kind: quota_of(self._client("service-quotas", kind[0]), one) for kind, one in asked.items()}
         vcpus = {offer.instance: offer.vcpus for offer in self._offers}
-        of_each = {attempt: known[kind_of(attempt.instance_type), attempt.spot] for attempt in wanted}
-        forbids = {one: str(quota) for one, quota in of_each.items() if quota and vcpus[one.instance_type] > quota.vcpus}
-        return tuple(one for one in wanted if one not in forbids), tuple(dict.fromkeys(forbids.values()))
+        of_each = {one: known[one.region, kind_of(one.instance_type), one.spot] for one in wanted}
+        forbids = {one: quota for one, quota in of_each.items() if quota and vcpus[one.instance_type] > quota.vcpus}
+        several = len(self._places) > 1
+        words = (f"{quota} in {one.region}" if several else str(quota) for one, quota in forbids.items())
+        return tuple(one for one in wanted if one not in forbids), tuple(dict.fromkeys(words))
 
-    @cached_property
-    def _image(self) -> Mapping[str, Any]:
-        name = str(self._place.image)
+    def _image_in(self, region: str) -> Mapping[str, Any]:
+        name, ec2 = str(self._places[region].image), self._client("ec2", region)
         if name.startswith("resolve:ssm:"):
-            ssm, parameter = self._client("ssm", self._region), name.removeprefix("resolve:ssm:")
-            name = str(answer(f"image {name}", lambda: ssm.get_parameter(Name=parameter))["Parameter"]["Value"])
-        images = answer(f"image {name}", lambda: self._ec2.describe_images(ImageIds=[name]))["Images"]
+            ssm, parameter = self._client("ssm", region), name.removeprefix("resolve:ssm:")
+            name = str(answer(f"image {name}", lambda: ssm.get_parameter(Name=parameter)["Parameter"]["Value"]))
+        images = answer(f"image {name}", lambda: ec2.describe_images(ImageIds=[name])["Images"])
         if not images or images[0].get("State", "available") != "available":
             finding = "is not there, or not for this account" if not images else f"is {images[0]['State']}"
-            raise LaunchError(f"image {name}", finding, f"name an image of {self._region} in [launch.aws]", code="JPO-E769")
+            raise LaunchError(f"image {name}", finding, f"name an image of {region} in [launch.aws]", code="JPO-E769")
         image: Mapping[str, Any] = images[0]
         return image
 
     def _check_place(self) -> None:
-        """Whether image, subnet, security groups and bucket are there."""
-        place, name = self._place, str(self._place.bucket).partition("/")[0]
-        _ = self._image
-        if place.subnet:
-            answer(f"subnet {place.subnet}", lambda: self._ec2.describe_subnets(SubnetIds=[place.subnet]))
-        if place.security_groups:
-            groups = list(place.security_groups)
-            answer(f"security groups {', '.join(groups)}", lambda: self._ec2.describe_security_groups(GroupIds=groups))
-        answer(f"bucket {name}", lambda: self._client("s3", self._region).list_objects_v2(Bucket=name, MaxKeys=1))
+        """Whether images, subnets, security groups and bucket are there."""
+        for region, place in self._places.items():
+            _, ec2 = self._image(region), self._client("ec2", region)
+            if place.subnet:
+                answer(f"subnet {place.subnet}", partial(ec2.describe_subnets, SubnetIds=[place.subnet]))
+            if place.security_groups:
+                groups = list(place.security_groups)
+                answer(f"security groups {', '.join(groups)}", partial(ec2.describe_security_groups, GroupIds=groups))
+        name, s3 = str(self._first.bucket).partition("/")[0], self._client("s3", str(self._first.region))
+        answer(f"bucket {name}", lambda: s3.list_objects_v2(Bucket=name, MaxKeys=1))
 
-    def _may_start(self, request: Mapping[str, Any]) -> None:
+    def _request(self, job: LaunchJob, config: bytes, attempt: Attempt, tried: Tried) -> dict[str, Any]:
+        if attempt.region not in self._places:
+            finding = f"may have an instance in {attempt.region}, which [launch.aws] does not name any more"
+            raise LaunchError(f"run {job.run_id}", finding, "name the region again until the run is over", code="JPO-E767")
+        return request_of(job, config, attempt, tried, self._places[attempt.region], self._image(attempt.region))
+
+    def _may_start(self, request: Mapping[str, Any], region: str) -> None:
         """Whether the credentials may start such an instance: AWS answers a dry run with an error in either case."""
         tried = {name: value for name, value in request.items() if name != "ClientToken"}
 
         def dry() -> None:
             with excused(f"DryRunOperation|{NO_CAPACITY.pattern}"):
-                self._ec2.run_instances(**tried, DryRun=True)
+                self._client("ec2", region).run_instances(**tried, DryRun=True)
 
         answer("EC2", dry)
 
-    def _start(self, job: LaunchJob, config: bytes, folder: Path, tried: Tried) -> str:
-        """The id of a new instance, or of the one whose answer was lost."""
+    def _start(self, job: LaunchJob, config: bytes, folder: Path, tried: Tried) -> tuple[str, str]:
+        """Region and id of a new instance, or of the one whose answer was lost."""
         pending = [tried.pending] if tried.pending else []
-        gone = {tuple(line.split()[:2]) for line in tried.refused}
+        gone = {tuple(line.split()[:3]) for line in tried.refused}
         rest = [one for one in self._attempts(job.needs) if tuple(str(one).split()) not in gone and one not in pending]
         for attempt in [*pending, *rest][: max(1, MOST_ATTEMPTS - len(tried.refused))]:
-            request = request_of(job, config, attempt, tried, self._place, self._image)
+            request = self._request(job, config, attempt, tried)
             if tried.pending is None:
                 tried = attempts.write(folder, (*tried.lines, str(attempt)))
-            outcome = answer(f"{attempt} in {self._region}", partial(self._asked, request))
+            outcome = answer(str(attempt), partial(self._asked, request, attempt.region))
             if outcome.startswith("i-"):
-                return outcome
+                return attempt.region, outcome
             tried = attempts.write(folder, (*tried.lines[:-1], f"{attempt} {outcome}"))
         attempts.write(folder, (*tried.lines, EXHAUSTED))
-        finding = f"gets no instance in {self._region}: {'; '.join(tried.refused)}"
+        finding = f"gets no instance in {', '.join(self._places)}: {'; '.join(tried.refused)}"
         remedy = "try again later, allow more families or another region in [launch.aws], or ask for less"
         raise LaunchError(f"run {job.run_id}", finding, remedy, code="JPO-E768")
 
-    def _asked(self, request: Mapping[str, Any]) -> str:
+    def _asked(self, request: Mapping[str, Any], region: str) -> str:
         """The id of the instance of a request, or the code for which another type or market may do."""
         from botocore.exceptions import ClientError
 
         try:
-            return str(self._ec2.run_instances(**request)["Instances"][0]["InstanceId"])
+            return str(self._client("ec2", region).run_instances(**request)["Instances"][0]["InstanceId"])
         except ClientError as error:
             if code_of(error) == "IdempotentParameterMismatch":  # it was asked for before, and settings were changed since
                 if found := self._found("client-token", request["ClientToken"]):
-                    return found
+                    return found[1]
                 remedy = "run the same command again soon, or give the run another id"
                 raise LaunchError("EC2", "has this run under other settings", remedy, code="JPO-E754") from None
             if not NO_CAPACITY.fullmatch(code_of(error)):
                 raise
             return code_of(error)
 
-    def _found(self, name: str, value: str) -> str | None:
-        """The instance of a tag or token, started before."""
-        wanted = [{"Name": name, "Values": [value]}]
-        pages = answer("EC2", lambda: [*self._ec2.get_paginator("describe_instances").paginate(Filters=wanted)])
-        found = [one for page in pages for reservation in page["Reservations"] for one in reservation["Instances"]]
-        return str(min(found, key=lambda one: one["LaunchTime"])["InstanceId"]) if found else None
+    def _found(self, name: str, value: str) -> tuple[str, str] | None:
+        """Region and id of the instance of a tag or token, started before."""
+        wanted, found = [{"Name": name, "Values": [value]}], list[tuple[Any, str, str]]()
+        for region in self._places:
+            reservations = self._listed(region, "describe_instances", "Reservations", wanted)
+            instances = [one for reservation in reservations for one in reservation["Instances"]]
+            found += [(one["LaunchTime"], region, str(one["InstanceId"])) for one in instances]
+        return min(found)[1:] if found else None
 
-    def _until_known(self, instance_id: str) -> None:
+    def _until_known(self, region: str, instance_id: str) -> None:
         """Wait until EC2 knows an instance that it has just started, or it would be taken for one that is gone."""
         from botocore.exceptions import WaiterError
 
         def wait() -> None:
             try:
-                self._ec2.get_waiter("instance_exists").wait(InstanceIds=[instance_id])
-            except WaiterError as error:
+                self._client("ec2", region).get_waiter("instance_exists").wait(InstanceIds=[instance_id])
+            except (WaiterError, ValueError) as error:  # of its expressions, where the answer is none of EC2
                 remedy = "run the same command again; nothing is started twice"
                 raise LaunchError(instance_id, "is not known to EC2 yet", remedy, code="JPO-E754") from error
 
@@ -270,12 +284,12 @@ class AwsLauncher:
 
 
 def launcher(table: AwsTable, here: Surroundings) -> AwsLauncher:
-    place = in_region(table, here)
-    return AwsLauncher(place, offers_of(place, here), here.clock, here.ledger)
+    places = in_regions(table, here)
+    return AwsLauncher(places, offers_of(places, here), here.clock, here.ledger)
 
 
-def _engine_id(instance_id: str, home: Home) -> str:
-    return f"{home.region}/{instance_id}/{home.bucket}/{home.key}"
+def _engine_id(region: str, instance_id: str, home: Home) -> str:
+    return f"{region}/{instance_id}/{home.bucket}/{home.key}"
 
 
 def _read_id(engine_id: str) -> tuple[str, str, Home]:

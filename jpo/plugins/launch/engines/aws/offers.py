@@ -37,13 +37,20 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One instance type, spot or on demand."""
+    """One instance type, spot or on demand; `where`: a region, or the zone in it that has the spot price."""
 
     instance_type: str
     spot: bool
+    where: str
 
     def __str__(self) -> str:
-        return f"{self.instance_type} {'spot' if self.spot else 'on-demand'}"
+        return f"{self.instance_type} {'spot' if self.spot else 'on-demand'} {self.where}"
+
+    @property
+    def region(self) -> str:
+        """Of a zone "us-east-1b", or of a local one "us-east-1-bos-1a"."""
+        found = re.match(r"[a-z]+(-[a-z]+)+-\d+", self.where)
+        return found[0] if found else self.where
 
 
 def holds(offer: Instance, needs: Needs) -> bool:
@@ -52,15 +59,17 @@ def holds(offer: Instance, needs: Needs) -> bool:
     return enough and (not needs.gpus or _has_type(offer, needs))
 
 
-def attempts(offers: Sequence[Instance], needs: Needs, *, spot: bool) -> tuple[Attempt, ...]:
-    """What is tried for a job, the cheapest first; a spot price that is unknown counts as at most the one on demand."""
+def priced(offers: Sequence[Instance], needs: Needs, *, spot: bool) -> dict[Attempt, float]:
+    """What is tried for a job with its price of an hour, the cheapest first; a spot price that is unknown counts as the one on
+    demand, which it never exceeds."""
     fitting = [offer for offer in offers if holds(offer, needs)]
     most = MOST_TIMES_DEARER * min((offer.usd_per_hour for offer in fitting), default=math.inf)
-    priced = [(offer.usd_per_hour, True, offer.instance) for offer in fitting]
-    if spot:
-        by_spot = [(offer.usd_per_hour_spot, offer) for offer in fitting]
-        priced += [(offer.usd_per_hour if usd is None else usd, False, offer.instance) for usd, offer in by_spot]
-    return tuple(Attempt(name, spot=not on_demand) for usd, on_demand, name in sorted(priced) if usd <= most)
+    found = {Attempt(offer.instance, spot=False, where=offer.region): offer.usd_per_hour for offer in fitting}
+    for offer in fitting if spot else ():
+        usd = offer.usd_per_hour if offer.usd_per_hour_spot is None else offer.usd_per_hour_spot
+        found[Attempt(offer.instance, spot=True, where=offer.zone or offer.region)] = usd
+    in_order = sorted(found, key=lambda one: (found[one], not one.spot, one.instance_type, one.where))
+    return {attempt: found[attempt] for attempt in in_order if found[attempt] <= most}
 
 
 def largest(offers: Sequence[Instance], needs: Needs) -> str:
@@ -71,7 +80,7 @@ def largest(offers: Sequence[Instance], needs: Needs) -> str:
         return f"ask for GPUs of a type that the catalogue has: {', '.join(types) or 'none'}"
     most = max(of_type or offers, key=lambda offer: (offer.gpus, offer.vcpus, offer.memory_gib), default=None)
     if most is None:
-        return "name a catalogue with instances of this region in [prices], or other families in [launch.aws]"
+        return "read prices of its regions with `jpo prices refresh`, or name other families in [launch.aws]"
     has = f"{most.gpus} GPUs, {most.vcpus:g} vCPUs and {most.memory_gib:g} GiB"
     return f"ask for at most what one instance has: {most.instance} has {has}"
 

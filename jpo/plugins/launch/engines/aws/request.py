@@ -92,6 +92,8 @@ def request_of(
     if attempt.spot:
         once = {"SpotInstanceType": "one-time", "InstanceInterruptionBehavior": "terminate"}
         request["InstanceMarketOptions"] = {"MarketType": "spot", "SpotOptions": once}
+    if attempt.where != attempt.region and not place.subnet:
+        request["Placement"] = {"AvailabilityZone": attempt.where}
     if place.subnet:
         request["SubnetId"] = place.subnet
     if place.security_groups:

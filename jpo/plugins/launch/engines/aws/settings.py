@@ -1,46 +1,91 @@
 """[launch.aws]: where instances start, on which image, and which are on offer."""
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, TypeVar
 
 from pydantic import Field
 
 from jpo.cost import Instance, read_catalogue
 from jpo.cost.catalogue import SHIPPED, select
+from jpo.errors import UsageError
 from jpo.plugins.launch.engines import Surroundings
 from jpo.plugins.launch.engines.base_table import EngineTable, Name
 
+FILE = "aws_prices.csv"
 REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 """Variables by which AWS' own tools know the region."""
+
+
+T = TypeVar("T")
+OfRegions = Name | dict[str, Name]
+"""One for all regions, or one for each: "ami-1", {"us-east-1": "ami-1", "eu-central-1": "ami-2"}."""
 
 
 class AwsTable(EngineTable):
     """Instances of AWS: the machine image that holds the training code, and where they start. `spot` falls back to on demand.
 
-    `bucket` gets output and run logs: a name, and a prefix perhaps ("ml-runs/nightly"). `folder`: of the code on the image.
+    `region`: one, or a list, of which the cheapest instance is taken; image, subnet and security groups may then be tables with
+    one for each. `bucket` gets output and run logs: a name, and a prefix perhaps ("ml-runs/nightly"). `folder`: of the code on
+    the image.
     """
 
-    region: Name | None = None
-    image: Name | None = None  # its id, or `resolve:ssm:NAME`
+    region: Name | tuple[Name, ...] | None = None
+    image: OfRegions | None = None  # its id, or `resolve:ssm:NAME`
     bucket: Name | None = None
     folder: Annotated[str, Field(pattern=r"^/[^\x00-\x1f]*$", max_length=1000)] | None = None  # None: where it is here
-    subnet: Name | None = None
-    security_groups: tuple[Name, ...] = ()
+    subnet: OfRegions | None = None
+    security_groups: tuple[Name, ...] | dict[str, tuple[Name, ...]] = ()
     instance_profile: Name | None = None  # its rights are those of the run
     families: tuple[Name, ...] = ()
     spot: bool = True
 
 
-def in_region(table: AwsTable, here: Surroundings) -> AwsTable:
-    """The table with a region: its own, else that of [prices], else of AWS' own variables; None where none of them names one."""
+def in_regions(table: AwsTable, here: Surroundings) -> tuple[AwsTable, ...]:
+    """The table for each region: its own, else that of [prices], else of AWS' own variables; one without where none is named."""
     named = (table.region, here.region, *(here.environ.get(name) for name in REGIONS))
-    return table.model_copy(update={"region": next((region for region in named if region), None)})
+    found = next((region for region in named if region), None)
+    regions = [None] if found is None else [found] if isinstance(found, str) else list(dict.fromkeys(found))
+    return tuple(_in_region(table, region) for region in regions)
 
 
-def offers_of(table: AwsTable, here: Surroundings) -> tuple[Instance, ...]:
-    """The instances on offer in a region: of the catalogue that [prices] names, else of the one that came with JPO.
+def _in_region(table: AwsTable, region: str | None) -> AwsTable:
+    def regional(value: T | Mapping[str, T], otherwise: T) -> T:
+        return value.get(region or "", otherwise) if isinstance(value, Mapping) else value
 
-    Raises UsageError: JPO-E801, the catalogue does not have the region; JPO-E802, it cannot be used.
+    own = {"image": regional(table.image, None), "subnet": regional(table.subnet, None), "region": region}
+    return table.model_copy(update={**own, "security_groups": regional(table.security_groups, ())})
+
+
+def offers_of(places: Sequence[AwsTable], here: Surroundings) -> tuple[Instance, ...]:
+    """The instances on offer in some regions: of the catalogue that [prices] names, else of the prices that were read last of
+    each region (market.py), else of those that came with JPO.
+
+    Raises UsageError: JPO-E801, there are none of a region; JPO-E802, a catalogue cannot be used.
     """
-    catalogue = here.catalogue() or read_catalogue(SHIPPED["aws"])
-    there = select(catalogue, region=table.region, gpu_type=None, place=f"{here.place} [launch.aws]")
-    return tuple(instance for instance in there if not table.families or instance.family in table.families)
+    of_prices, found = here.catalogue(), list[Instance]()
+    for place in places:
+        region = None if place.region is None else str(place.region)
+        instances = of_prices or in_catalogue(here, region)
+        there = select(instances, region=region, gpu_type=None, place=f"{here.place} [launch.aws]")
+        found += [instance for instance in there if not place.families or instance.family in place.families]
+    return tuple(found)
+
+
+def in_catalogue(here: Surroundings, region: str | None) -> tuple[Instance, ...]:
+    """The prices that were read last, where they have the region, else those that came with JPO."""
+    read = read_last(here)
+    return read if any(instance.region == region for instance in read) else read_catalogue(SHIPPED["aws"])
+
+
+def read_last(here: Surroundings) -> tuple[Instance, ...]:
+    """The prices that were read last; none where there is no file of them, or a damaged one, which the next reading replaces."""
+    try:
+        return read_catalogue(file_of(here))
+    except UsageError:
+        return ()
+
+
+def file_of(here: Surroundings) -> Path:
+    """Where prices that were read are kept in a project."""
+    return here.ledger.parent / FILE

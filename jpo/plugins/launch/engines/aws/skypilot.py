@@ -85,7 +85,7 @@ def _resources(job: LaunchJob, place: AwsTable) -> dict[str, Any]:
         wanted["cpus"] = f"{needs.cpus / needs.nodes:g}+"
     if needs.memory_gib:
         wanted["memory"] = f"{needs.memory_gib / needs.nodes:g}+"
-    if place.image and place.image.startswith("ami-") and place.region:
+    if isinstance(place.image, str) and place.image.startswith("ami-") and place.region:
         wanted["image_id"] = place.image
     return wanted
 

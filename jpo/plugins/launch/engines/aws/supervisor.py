@@ -6,6 +6,8 @@ the image, or with boto3 where its Python has it, by the rights of the instance 
 it finds the rest. What goes wrong is said on the console of the instance, in lines that begin with "jpo:".
 """
 
+from __future__ import annotations
+
 import json
 import os
 import resource

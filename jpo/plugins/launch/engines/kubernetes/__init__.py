@@ -10,6 +10,7 @@
     status.py      Job and pods -> JobStatus
     room.py        quota, queues and nodes, as far as they may be read -> Room
     launcher.py    KubernetesLauncher
+    live.py        a pod that goes on: its samples, and its request, which may follow them
 
 A run's pod is started once: its Job makes no second one. What is left of a run that is over goes an hour after it was
 collected; what is cancelled goes at once.

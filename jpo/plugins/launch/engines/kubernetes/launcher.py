@@ -16,6 +16,7 @@ from jpo.files.reading import contents
 from jpo.plugins.launch.credentials import config_of
 from jpo.plugins.launch.engines import Surroundings
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, items, moment, place, table, text
+from jpo.plugins.launch.engines.kubernetes.live import LivePod
 from jpo.plugins.launch.engines.kubernetes.manifest import (
     CANCELLED,
     CANCELLED_AT,
@@ -58,7 +59,7 @@ class KubernetesLauncher:
     name = "kubernetes"
 
     def __init__(self, session: Session, setup: KubernetesTable, ledger: Path | None = None) -> None:
-        self._session, self._setup = session, setup
+        self.session, self._setup = session, setup
         self._output = OutputSync(ledger, PAUSE_SECONDS)
 
     def plan(self, job: LaunchJob, config: bytes = b"") -> dict[str, object]:
@@ -67,17 +68,17 @@ class KubernetesLauncher:
         The namespace is that of kubeconfig, and without one "default", as kubectl has it.
         """
         try:
-            namespace = self._session.namespace
+            namespace = self.session.namespace
         except LaunchError:
             namespace = "default"
         return manifest(job, self._setup, namespace=namespace, config=config)
 
     def room(self, needs: Needs) -> Room:
-        return room_of([*limits_of(self._session, self._setup, needs, in_use=True)], needs, self._setup.gpu_resource)
+        return room_of([*limits_of(self.session, self._setup, needs, in_use=True)], needs, self._setup.gpu_resource)
 
     def refuse(self, job: LaunchJob) -> None:
         refuse_unsayable(job, self._setup, config_of(job))
-        known = limits_of(self._session, self._setup, job.needs)
+        known = limits_of(self.session, self._setup, job.needs)
         limits = [limit for limit in known if limit.largest is None or not self._setup.autoscaled]
         if found := beyond(limits, job.needs, self._setup.gpu_resource):
             asked, most = found
@@ -87,7 +88,7 @@ class KubernetesLauncher:
         config = b""
         if (file := folder / "config.ini").exists():
             config = contents(file, LARGEST_CONFIG_BYTES + 1, lambda finding: LaunchError(str(file), finding, code="JPO-E763"))
-        wanted, *others = items(manifest(job, self._setup, namespace=self._session.namespace, config=config), "items")
+        wanted, *others = items(manifest(job, self._setup, namespace=self.session.namespace, config=config), "items")
         made = self._made(job, wanted)
         try:
             for each in others:
@@ -99,13 +100,13 @@ class KubernetesLauncher:
 
     def _made(self, job: LaunchJob, wanted: Answer) -> Answer:
         """The run's Job as it is on the cluster: made now, or before. An answer that nobody can read is settled by its name."""
-        which, namespace = f"Job {object_name(job.run_id)}", self._session.namespace
+        which, namespace = f"Job {object_name(job.run_id)}", self.session.namespace
         try:
-            return self._session.ask("BatchV1Api", "create_namespaced_job", namespace, wanted)
+            return self.session.ask("BatchV1Api", "create_namespaced_job", namespace, wanted)
         except LaunchError as error:
             if isinstance(error, Refused) and error.status != 409:
                 raise
-            found = self._session.find("BatchV1Api", "read_namespaced_job", object_name(job.run_id), namespace)
+            found = self.session.find("BatchV1Api", "read_namespaced_job", object_name(job.run_id), namespace)
             if not found:
                 raise
         remedy = "give the new run an id of its own"
@@ -116,7 +117,7 @@ class KubernetesLauncher:
         return found
 
     def find(self, job: LaunchJob, folder: Path) -> str | None:
-        found = self._session.find("BatchV1Api", "read_namespaced_job", object_name(job.run_id), self._session.namespace)
+        found = self.session.find("BatchV1Api", "read_namespaced_job", object_name(job.run_id), self.session.namespace)
         return _engine_id(found) if _is_of(found, job) else None
 
     def _add(self, wanted: Answer, owner: Answer) -> None:
@@ -127,16 +128,16 @@ class KubernetesLauncher:
         body = {**wanted, "metadata": {**table(wanted, "metadata"), "ownerReferences": [reference]}}
         for _ in range(2):
             try:
-                self._session.ask("CoreV1Api", f"create_namespaced_{kind}", namespace, body)
+                self.session.ask("CoreV1Api", f"create_namespaced_{kind}", namespace, body)
                 return
             except LaunchError as error:
-                found = self._session.find("CoreV1Api", f"read_namespaced_{kind}", name, namespace, absent=UNREADABLE)
+                found = self.session.find("CoreV1Api", f"read_namespaced_{kind}", name, namespace, absent=UNREADABLE)
                 if _owns(owner, found):
                     return  # also where it may not be made any more: a quota of objects is looked at first
                 taken = isinstance(error, Refused) and error.status == 409
                 if not taken or not MANAGED_BY.items() <= table(found, "metadata", "labels").items():
                     raise
-                self._session.ask("CoreV1Api", f"delete_namespaced_{kind}", name, namespace)
+                self.session.ask("CoreV1Api", f"delete_namespaced_{kind}", name, namespace)
         raise LaunchError(f"{text(wanted, 'kind')} {name}", "of an earlier run does not go", "try again", code="JPO-E754")
 
     def status(self, engine_id: str) -> JobStatus:
@@ -145,7 +146,7 @@ class KubernetesLauncher:
         if not job:
             return self._gone(namespace, name, uid)
         pods = self._pods(job)
-        status = status_of(job, pods, now=self._session.now, events=() if pods else self._events(job))
+        status = status_of(job, pods, now=self.session.now, events=() if pods else self._events(job))
         if status.state is JobState.RUNNING:
             self._keep_up(job, pods)
         if status.state is JobState.WAITING and table(job, "spec").get("suspend") is True:
@@ -154,17 +155,17 @@ class KubernetesLauncher:
 
     def _job(self, namespace: str, name: str, uid: str) -> Answer:
         """The Job; empty where it is gone, another one has its name, or it is none of JPO's, whatever the ledger says."""
-        found = self._session.find("BatchV1Api", "read_namespaced_job", name, namespace)
+        found = self.session.find("BatchV1Api", "read_namespaced_job", name, namespace)
         ours = MANAGED_BY.items() <= table(found, "metadata", "labels").items()
         return found if ours and text(found, "metadata", "uid") == uid else {}
 
     def _keep_up(self, job: Answer, pods: Sequence[Answer], *, at_once: bool = False) -> None:
         """Bring home what a run that goes on has printed so far."""
         run_id = text(job, "metadata", "annotations", RUN_ID)
-        self._output.bring(run_id, self._session.now, partial(fetch_output, self._session, pods), at_once=at_once)
+        self._output.bring(run_id, self.session.now, partial(fetch_output, self.session, pods), at_once=at_once)
 
     def _gone(self, namespace: str, name: str, uid: str) -> JobStatus:
-        found = self._session.find("CoreV1Api", "read_namespaced_config_map", name, namespace)
+        found = self.session.find("CoreV1Api", "read_namespaced_config_map", name, namespace)
         notes = table(found, "metadata", "annotations")
         if notes.get(CANCELLED) == uid:
             return JobStatus(JobState.ENDED, ended_as=RunStatus.STOPPED, reason="cancelled", ended_at=moment(notes, CANCELLED_AT))
@@ -173,20 +174,20 @@ class KubernetesLauncher:
 
     def _pods(self, job: Answer) -> tuple[Answer, ...]:
         selector = f"{RUN_ID}={text(job, 'metadata', 'labels', RUN_ID)}"
-        found = self._session.ask("CoreV1Api", "list_namespaced_pod", place(job)[1], label_selector=selector)
+        found = self.session.ask("CoreV1Api", "list_namespaced_pod", place(job)[1], label_selector=selector)
         return tuple(pod for pod in items(found, "items") if _owns(job, pod))
 
     def _events(self, job: Answer) -> tuple[Answer, ...]:
         """What the cluster says of a Job that has no pods: only events know of a quota that is exceeded."""
         selector = f"involvedObject.uid={text(job, 'metadata', 'uid')},type=Warning"
-        found = self._session.find("CoreV1Api", "list_namespaced_event", place(job)[1], absent=(403,), field_selector=selector)
+        found = self.session.find("CoreV1Api", "list_namespaced_event", place(job)[1], absent=(403,), field_selector=selector)
         return items(found, "items")
 
     def _queued(self, job: Answer) -> str:
         """Why Kueue lets a Job wait, in its words."""
         if not self._setup.queue:
             return ""
-        found = ask_kueue(self._session, "list_namespaced_custom_object", place(job)[1], "workloads")
+        found = ask_kueue(self.session, "list_namespaced_custom_object", place(job)[1], "workloads")
         said = [each for one in items(found, "items") if _owns(job, one) for each in items(one, "status", "conditions")]
         for kind in ("QuotaReserved", "Admitted", "Evicted"):
             for each in said:
@@ -216,7 +217,16 @@ class KubernetesLauncher:
             raise refuse("has neither CPUs nor memory of its own to change", "name them in config.ini")
         body = {"spec": {"containers": [{"name": CONTAINER, "resources": {"requests": changed, "limits": changed}}]}}
         for pod in running:
-            self._session.ask("CoreV1Api", "patch_namespaced_pod_resize", *place(pod), body)
+            self.session.ask("CoreV1Api", "patch_namespaced_pod_resize", *place(pod), body)
+
+    def live(self, engine_id: str) -> LivePod:
+        """Its pod that runs. LaunchError JPO-E765: there is none, or there are several."""
+        job = self._job(*_parts(engine_id))
+        pods = self._pods(job) if job else ()
+        if len(pods) != 1:
+            remedy = "follow one as NAMESPACE/POD"
+            raise LaunchError(f"run {engine_id}", f"has {len(pods)} pods", remedy, code="JPO-E765")
+        return LivePod(self.session, "/".join(place(pods[0])[::-1]))
 
     def cancel(self, engine_id: str) -> None:
         job = self._job(*_parts(engine_id))
@@ -228,16 +238,16 @@ class KubernetesLauncher:
 
     def _mark(self, job: Answer) -> None:
         """Let the run's ConfigMap outlive its Job, until it is collected, and say that the run was cancelled."""
-        now = self._session.now
+        now = self.session.now
         at = "" if now is None else datetime.fromtimestamp(now, UTC).isoformat().replace("+00:00", "Z")
         notes = {CANCELLED: text(job, "metadata", "uid"), CANCELLED_AT: at}
         body = {"metadata": {"annotations": notes, "ownerReferences": None}}
         with suppress(Refused):
-            self._session.ask("CoreV1Api", "patch_namespaced_config_map", *place(job), body)
+            self.session.ask("CoreV1Api", "patch_namespaced_config_map", *place(job), body)
 
     def _delete(self, job: Answer) -> None:
         body = {"propagationPolicy": "Foreground", "preconditions": {"uid": text(job, "metadata", "uid")}}
-        self._session.find("BatchV1Api", "delete_namespaced_job", *place(job), absent=GONE, body=body)
+        self.session.find("BatchV1Api", "delete_namespaced_job", *place(job), absent=GONE, body=body)
 
     def collect(self, engine_id: str, folder: Path) -> None:
         namespace, name, uid = _parts(engine_id)
@@ -245,19 +255,19 @@ class KubernetesLauncher:
         if not job:
             self._unmark(namespace, name, uid)
             return
-        fetch_output(self._session, self._pods(job), folder)
+        fetch_output(self.session, self._pods(job), folder)
         if finished(job):
             kept = {"spec": {"ttlSecondsAfterFinished": KEPT_SECONDS}}
-            self._session.ask("BatchV1Api", "patch_namespaced_job", name, namespace, kept)
+            self.session.ask("BatchV1Api", "patch_namespaced_job", name, namespace, kept)
         else:  # it could not start, and must not do so later
             self._delete(job)
 
     def _unmark(self, namespace: str, name: str, uid: str) -> None:
         """Remove the last that is left of a cancelled run."""
-        found = self._session.find("CoreV1Api", "read_namespaced_config_map", name, namespace, absent=GONE)
+        found = self.session.find("CoreV1Api", "read_namespaced_config_map", name, namespace, absent=GONE)
         if table(found, "metadata", "annotations").get(CANCELLED) == uid:
             body = {"preconditions": {"uid": text(found, "metadata", "uid")}}
-            self._session.find("CoreV1Api", "delete_namespaced_config_map", name, namespace, absent=GONE, body=body)
+            self.session.find("CoreV1Api", "delete_namespaced_config_map", name, namespace, absent=GONE, body=body)
 
 
 def launcher(table: KubernetesTable, here: Surroundings) -> KubernetesLauncher:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
@@ -18,10 +19,11 @@ from jpo.errors import LaunchError
 from jpo.inventory.machine import Machine, machine_here
 from jpo.plugins.launch.engines import Surroundings
 from jpo.plugins.launch.engines.local import leases
-from jpo.plugins.launch.engines.local.capacity import CPU, leased_cpus, leased_gpus, refuse_needs, room_of
+from jpo.plugins.launch.engines.local.capacity import CPU, cpu_names, leased_cpus, leased_gpus, refuse_needs, room_of
+from jpo.plugins.launch.engines.local.live import LiveProcesses
 from jpo.plugins.launch.engines.local.processes import MARK, confine, kill_marked, marked, most_cpus, oom_kills, send_if_born
 from jpo.plugins.launch.engines.local.state_file import STATE_FILE, Place, RunEnd, RunState, read_state, supervised, write_state
-from jpo.plugins.launch.engines.local.supervisor import RENEWAL_SECONDS, STARTED, Order, packed
+from jpo.plugins.launch.engines.local.supervisor import RENEWAL_SECONDS, STARTED, Order, end_of, packed
 from jpo.plugins.launch.job import RUN_ID, JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.records import RunStatus
 
@@ -120,19 +122,29 @@ class LocalLauncher:
         """Output and run log are in its folder already."""
 
     def resize(self, engine_id: str, needs: Needs) -> None:
-        """Confine a run that goes on to fewer CPUs; its lease of the others lasts until it ends.
+        """Confine a run that goes on to fewer CPUs, whose leases its supervisor gives back, or let it have more again.
 
         Raises LaunchError: JPO-E753, it does not run here, or nothing else than CPUs is to change, which this machine reserves.
         """
-        found, place = self._found(engine_id), f"run {engine_id}"
-        if found is None or self.status(engine_id).state is not JobState.RUNNING or found[0].place != Place.here():
-            raise LaunchError(place, "does not run on this machine", "only what runs can be resized", code="JPO-E753")
-        state, _ = found
-        pids = marked(state.token)
-        if needs.cpus is None or int(needs.cpus) >= most_cpus(pids):
-            finding = "on this machine a run can only give back CPUs, and no more than it has"
+        state, place = self._running_here(engine_id), f"run {engine_id}"
+        pids = [pid for pid in marked(state.token) if pid != state.supervisor]
+        if needs.cpus is None or int(needs.cpus) == most_cpus(pids):
+            finding = "on this machine only the CPUs of a run can change: it reserves no memory that others could have"
             raise LaunchError(place, finding, "ask for less in config.ini", code="JPO-E753")
-        confine([pid for pid in pids if pid != state.supervisor], max(1, int(needs.cpus)))
+        names = cpu_names()
+        unheld = [int(name.removeprefix(CPU)) for name in (*leases.free(self._leases, names), *names)]
+        confine(pids, max(1, int(needs.cpus)), unheld)
+
+    def live(self, engine_id: str) -> LiveProcesses:
+        """Its processes. LaunchError JPO-E753: it does not run here."""
+        return LiveProcesses(engine_id.rpartition("/")[0], partial(marked, self._running_here(engine_id).token), time.time)
+
+    def _running_here(self, engine_id: str) -> RunState:
+        found = self._found(engine_id)
+        if found is None or self.status(engine_id).state is not JobState.RUNNING or found[0].place != Place.here():
+            finding, remedy = "does not run on this machine", "only what runs can be followed or resized"
+            raise LaunchError(f"run {engine_id}", finding, remedy, code="JPO-E753")
+        return found[0]
 
     def _start(self, job: LaunchJob, folder: Path, state: RunState, lock: int) -> None:
         """Start the supervisor, hand it lock, leases and order, and wait until it has started the command.
@@ -190,8 +202,9 @@ class LocalLauncher:
         starved = last.oom_kills is not None and (oom_kills() or 0) > last.oom_kills
         ended_as = RunStatus.OOM_KILLED if starved else RunStatus.STOPPED
         reason = f"lost: {words}{'' if all_gone else ', and something that it started does not end'}"
+        end = RunEnd(ended_as, reason) if last.exit is None else end_of(last.exit, last.oom_kills)
         seen_at = max((folder / STATE_FILE).stat().st_mtime, last.started_at or 0.0)  # files have a coarser clock
-        last = replace(last, ended_at=seen_at, end=RunEnd(ended_as, reason))
+        last = replace(last, ended_at=seen_at if last.exit is None else last.ended_at, end=end)
         write_state(folder, last)
         return last
 
@@ -263,6 +276,7 @@ def _status(run: RunState) -> JobStatus:
         ended_at=run.ended_at if end else None,
         memory_gib=run.memory_gib,
         cpu_seconds=run.cpu_seconds,
+        busy_cpus=None if end else run.busy_cpus,
     )
 
 

@@ -3,6 +3,8 @@
 Supervisors on instances of AWS have a copy of this file: standard library only, Python 3.7 or newer.
 """
 
+from __future__ import annotations
+
 import ctypes
 import os
 import re
@@ -102,6 +104,16 @@ def memory_bytes(pids: Collection[int]) -> int:
     return sum(_proportional(pid) or _resident(pid) for pid in pids)
 
 
+def used_and_waited_seconds(pids: Collection[int]) -> tuple[float, float]:
+    """CPU time so far of processes that live and their children that ended, and time for which ready threads waited for a CPU."""
+    ticks = waited = 0
+    for pid in pids:
+        with suppress(OSError, ValueError, IndexError):
+            ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[11:15]))
+            waited += sum(int((task / "schedstat").read_bytes().split()[1]) for task in Path(f"/proc/{pid}/task").iterdir())
+    return ticks / os.sysconf("SC_CLK_TCK"), waited / 1e9
+
+
 def oom_kills() -> int | None:
     """How often the kernel has ended processes for want of memory, in this cgroup, else on this machine; None: not told."""
     with suppress(OSError, StopIteration):
@@ -155,12 +167,12 @@ def _prctl(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def confine(pids: Collection[int], cpus: int) -> tuple[int, ...]:
-    """Let processes run on so many (at least 1) of the CPUs that the first may use; returns these, empty where none lives."""
+def confine(pids: Collection[int], cpus: int, others: Collection[int] = ()) -> tuple[int, ...]:
+    """Let processes run on so many (at least 1) CPUs, of the first one's, then others; returns them, if one lives."""
     kept: tuple[int, ...] = ()
     for pid in pids:
         with suppress(ProcessLookupError, FileNotFoundError):
-            kept = kept or tuple(sorted(os.sched_getaffinity(pid)))[:cpus]
+            kept = kept or tuple(dict.fromkeys((*sorted(os.sched_getaffinity(pid)), *others)))[:cpus]
             for _ in range(LOOKS):
                 for thread in Path(f"/proc/{pid}/task").iterdir():  # setting that of the first leaves older ones as they are
                     with suppress(ProcessLookupError):

@@ -20,7 +20,7 @@ from jpo.records import RunStatus
 
 STATE_BYTES = 4096
 STATE_FILE, LOCK = "local.json", "local.lock"
-AMOUNTS = ("started_at", "ended_at", "memory_gib", "cpu_seconds")
+AMOUNTS = ("started_at", "ended_at", "memory_gib", "cpu_seconds", "busy_cpus")
 LARGEST_AMOUNT = 1e15
 MOST_WORDS = 400
 """Characters of a reason, so that a state fits into its block."""
@@ -65,6 +65,8 @@ class RunState:
         started_at, ended_at: of the command, unix seconds.
         oom_kills: how often the kernel had ended processes for want of memory when it began.
         memory_gib, cpu_seconds: of all its processes so far: the highest, and the total.
+        busy_cpus: the most that they used or waited for in any tick of the supervisor since the state was last renewed.
+        exit: of the command where it ended by itself, negative for a signal; what it left behind may go on.
         end: None: it goes on, or what the command left behind does.
     """
 
@@ -78,6 +80,8 @@ class RunState:
     cpu_seconds: float | None = None
     ended_at: float | None = None
     end: RunEnd | None = None
+    busy_cpus: float | None = None
+    exit: int | None = None
 
 
 def read_state(folder: Path) -> RunState | None:
@@ -89,11 +93,12 @@ def read_state(folder: Path) -> RunState | None:
         finally:
             os.close(handle)
         ended, ended_as, reason, exit_code = (found.pop(name) for name in ("ended", "ended_as", "reason", "exit_code"))
-        amounts = {name: None if found[name] is None else float(found[name]) for name in AMOUNTS}
+        amounts = {name: None if found.get(name) is None else float(found[name]) for name in AMOUNTS}
         place = Place(**found["place"])
         if not all(value is None or 0 <= value <= LARGEST_AMOUNT for value in amounts.values()):
             return None
-        if not all(isinstance(text, str) for text in (found["token"], reason, place.host)):
+        words = all(isinstance(text, str) for text in (found["token"], reason, place.host))
+        if not words or not isinstance(found.get("exit"), int | None):
             return None
         end = RunEnd(None if ended_as is None else RunStatus(ended_as), reason, exit_code) if ended else None
         return RunState(**{**found, **amounts, "place": place, "end": end})

@@ -22,9 +22,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from jpo.errors import LaunchError
+from jpo.plugins.launch.engines.local import processes
 from jpo.plugins.launch.engines.local.leases import give_back
 from jpo.plugins.launch.engines.local.output import RunOutput
-from jpo.plugins.launch.engines.local.processes import adopt_orphans, below, born, end_with_parent, memory_bytes, oom_kills, send
 from jpo.plugins.launch.engines.local.state_file import RunEnd, RunState, read_state, write_state
 from jpo.plugins.launch.exits import in_words
 from jpo.records import RunStatus
@@ -89,6 +89,7 @@ class Supervision:
         state: as it stands on disk.
         exit: of the command, negative for a signal; None: it goes on.
         stopping: why it is being ended, and what that makes of it.
+        looked: when limits were looked at, and for how long threads had waited for a CPU until then.
         asked_at: monotonic seconds at which it was asked to end, or at which what it left behind was.
     """
 
@@ -101,7 +102,7 @@ class Supervision:
     stopping: tuple[str, RunStatus] | None = None
     asked_at: float | None = None
     rest_asked_at: float | None = None
-    looked: float = 0.0
+    looked: tuple[float, float] = (0.0, 0.0)
     renewed: float = 0.0
     wanted: list[str] = field(default_factory=list)
 
@@ -110,7 +111,7 @@ def main() -> None:
     """Take the order, start, answer, and stay until all is over."""
     if os.fork():
         os._exit(0)  # whoever started this process need not wait for it
-    adopt_orphans()
+    processes.adopt_orphans()
     wanted: list[str] = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: wanted.append("cancelled"))
@@ -118,7 +119,9 @@ def main() -> None:
     order = unpacked(sys.stdin.buffer.read())
     state = read_state(order.folder)
     assert state is not None, "written by the process that started this one"
-    state = replace(state, supervisor=os.getpid(), born=born(os.getpid()), started_at=time.time(), oom_kills=oom_kills())
+    state = replace(
+        state, supervisor=os.getpid(), born=processes.born(os.getpid()), started_at=time.time(), oom_kills=processes.oom_kills()
+    )
     write_state(order.folder, state)  # from here on the run counts as begun
     reader, writer = os.pipe()
     try:
@@ -133,13 +136,13 @@ def main() -> None:
     try:
         _watch(run, owner)
     finally:
-        send(below(os.getpid()), signal.SIGKILL)  # whatever went wrong here, nothing is left running
+        processes.send(processes.below(os.getpid()), signal.SIGKILL)  # whatever went wrong here, nothing is left running
     process.returncode = run.exit or 0
 
 
 def _started(order: Order, output: int) -> subprocess.Popen[bytes]:
     def in_the_child() -> None:
-        end_with_parent()
+        processes.end_with_parent()
         if order.cpus and hasattr(os, "sched_setaffinity"):  # Linux
             with suppress(OSError):  # one of them was taken away meanwhile
                 os.sched_setaffinity(0, order.cpus)
@@ -186,7 +189,7 @@ def _watch(run: Supervision, owner: int) -> None:
             watched.remove(run.output.source)
         if run.wanted:
             _stop(run, run.wanted[0], RunStatus.STOPPED)
-        if time.monotonic() - run.looked > TICK_SECONDS:
+        if time.monotonic() - run.looked[0] > TICK_SECONDS:
             _hold_to_limits(run)
     run.output.take_rest()
     _close(run)
@@ -196,15 +199,15 @@ def _over(run: Supervision) -> bool:
     """Whether command and rest are over; what is left after the command is asked to end, then ended."""
     if run.exit is None:
         return False
-    rest = below(os.getpid())
+    rest = processes.below(os.getpid())
     if not rest:
         return True
     now = time.monotonic()
     if run.rest_asked_at is None:
         run.rest_asked_at = now
-        send(rest, signal.SIGTERM)
+        processes.send(rest, signal.SIGTERM)
     elif now - run.rest_asked_at > REST_SECONDS:
-        send(rest, signal.SIGKILL)
+        processes.send(rest, signal.SIGKILL)
     return now - run.rest_asked_at > STUCK_SECONDS
 
 
@@ -217,54 +220,79 @@ def _reap(run: Supervision) -> None:
                 return
             if pid == run.pid:
                 run.exit = os.waitstatus_to_exitcode(status)
-                run.state = replace(run.state, ended_at=time.time())
+                run.state = replace(run.state, ended_at=time.time(), exit=None if run.stopping else run.exit)
+                with suppress(LaunchError):  # now: whoever kills this process does not make it a run that is lost
+                    write_state(run.order.folder, run.state)
 
 
 def _hold_to_limits(run: Supervision) -> None:
     """Measure, renew the state, and end what takes too long, too much, or does not end when asked."""
-    order, now = run.order, time.monotonic()
-    run.looked = now
-    memory = memory_bytes(below(os.getpid())) / BYTES_PER_GIB
-    run.state = _measured(run.state, memory)
+    order, its, before = run.order, processes.below(os.getpid()), run.state.cpu_seconds or 0.0
+    (used, waited), now = (
+        processes.used_and_waited_seconds(its),
+        time.monotonic(),
+    )  # at once: on a busy machine the rest takes long
+    memory = processes.memory_bytes(its) / BYTES_PER_GIB
+    run.state = _measured(run.state, memory, used)
+    wanted = (run.state.cpu_seconds or 0.0) - before + max(0.0, waited - run.looked[1])
+    run.state = replace(run.state, busy_cpus=max(run.state.busy_cpus or 0.0, wanted / (now - run.looked[0])))
+    run.looked = now, waited
     if order.most_gib is not None and memory > order.most_gib and run.exit is None:
         words = f"its processes took {memory:.3g} GiB, of {order.most_gib:.3g} that it may"
         _stop(run, words, RunStatus.OOM_KILLED)
-        send(below(os.getpid()), signal.SIGKILL)
+        processes.send(processes.below(os.getpid()), signal.SIGKILL)
     if order.longest_seconds is not None and now - run.began > order.longest_seconds:
         _stop(run, f"it took longer than the {order.longest_seconds:g} s that it may", RunStatus.STOPPED)
     if run.asked_at is not None and run.exit is None and now - run.asked_at > order.grace_seconds:
-        send(below(os.getpid()), signal.SIGKILL)
+        processes.send(processes.below(os.getpid()), signal.SIGKILL)
     if now - run.renewed > RENEWAL_SECONDS:
         run.renewed = now
+        _give_back_cpus(run)
         with suppress(LaunchError):
             write_state(order.folder, run.state)
+        run.state = replace(run.state, busy_cpus=0.0)
 
 
-def _measured(state: RunState, memory_gib: float) -> RunState:
-    """The state with CPU time and memory so far; of what has ended, the largest process counts between two looks."""
+def _give_back_cpus(run: Supervision) -> None:
+    """Give back the leases of CPUs on which the command may no longer run: it was confined, or confined itself."""
+    order = run.order
+    if order.cpus and run.exit is None:
+        with suppress(OSError, AttributeError):  # it has just ended; not Linux
+            kept = os.sched_getaffinity(run.pid)
+            of_gpus, of_cpus = order.leases[: -len(order.cpus)], order.leases[-len(order.cpus) :]
+            held = {number: lease for number, lease in zip(order.cpus, of_cpus, strict=True) if number in kept}
+            give_back(lease for number, lease in zip(order.cpus, of_cpus, strict=True) if number not in kept)
+            run.order = replace(order, cpus=tuple(held), leases=(*of_gpus, *held.values()))
+
+
+def _measured(state: RunState, memory_gib: float, seconds: float = 0.0) -> RunState:
+    """The state with these and what has ended of CPU time and memory; of that the largest process counts between two looks."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     most = max(memory_gib, state.memory_gib or 0.0, used.ru_maxrss * 1024 / BYTES_PER_GIB)
-    return replace(state, memory_gib=most, cpu_seconds=used.ru_utime + used.ru_stime)
+    return replace(state, memory_gib=most, cpu_seconds=max(state.cpu_seconds or 0.0, used.ru_utime + used.ru_stime + seconds))
 
 
 def _stop(run: Supervision, reason: str, ended_as: RunStatus) -> None:
     """Ask the command to end, once; its own processes are asked when it is over, or could not end them in order."""
     if run.stopping is None and run.exit is None:
         run.stopping, run.asked_at = (reason, ended_as), time.monotonic()
-        send([run.pid], signal.SIGTERM)
+        processes.send([run.pid], signal.SIGTERM)
 
 
 def _close(run: Supervision) -> None:
-    exit_, killed = run.exit, run.state.oom_kills is not None and (oom_kills() or 0) > run.state.oom_kills
-    assert exit_ is not None, "over"
+    assert run.exit is not None, "over"
+    end = end_of(run.exit, run.state.oom_kills)
     if run.stopping is not None:
-        reason, ended_as = run.stopping
-    elif exit_ == 0:
-        reason, ended_as = "", RunStatus.SUCCEEDED
-    elif exit_ in KILLED and killed:
-        reason, ended_as = "the system had no memory left and killed it", RunStatus.OOM_KILLED
-    else:
-        reason, ended_as = in_words(exit_), RunStatus.FAILED
-    end = RunEnd(ended_as, reason, exit_ if exit_ >= 0 else None)
+        end = replace(end, reason=run.stopping[0], ended_as=run.stopping[1])
     give_back(run.order.leases)  # whoever sees that it has ended may start the next one
     write_state(run.order.folder, replace(_measured(run.state, 0.0), end=end))
+
+
+def end_of(exit_: int, kills_before: int | None) -> RunEnd:
+    """How a command ended by itself; `kills_before` it began, the kernel had ended so many processes for want of memory."""
+    code = exit_ if exit_ >= 0 else None
+    if exit_ == 0:
+        return RunEnd(RunStatus.SUCCEEDED, "", code)
+    if exit_ in KILLED and kills_before is not None and (processes.oom_kills() or 0) > kills_before:
+        return RunEnd(RunStatus.OOM_KILLED, "the system had no memory left and killed it", code)
+    return RunEnd(RunStatus.FAILED, in_words(exit_), code)

@@ -194,8 +194,8 @@ def decision(made: Adjustment, currency: Currency = USD) -> str:
     what, given_back = "stop", made.release
     if given_back:
         amounts = numbers.from_to(given_back.resource, given_back.given, given_back.kept)
-        what = f"release {names.quantity(given_back.resource).long} {amounts}"
-    done = "done" if made.applied else "would do (--apply does it)"
+        what = f"{'give back' if given_back.is_return else 'release'} {names.quantity(given_back.resource).long} {amounts}"
+    done = "done" if made.applied else "was refused" if made.answer else "would do (--apply does it)"
     answer = f": {made.answer}" if made.answer else ""
     saves = _saved(made.expected, "should save", currency, unknown="saves")
     sentence = f"{numbers.moment(made.at)} UTC {what}: {made.why}; {saves}; {done}{answer}"

@@ -9,6 +9,7 @@ from jpo.cost import Prices, usd_per_hour
 from jpo.errors import LaunchError
 from jpo.plugins.launch.during.adjustment import Adjustment, ReleasedShare, is_new, must_wait, settled
 from jpo.plugins.launch.during.progress import ResourceUse
+from jpo.plugins.launch.during.release import seconds_lost
 from jpo.plugins.launch.job import Needs
 from jpo.plugins.launch.launcher import Launcher, Resizable
 from jpo.plugins.launch.ledger import Entry, read
@@ -51,16 +52,11 @@ class Window:
     """What a run used, look by look, newest last: epochs done, busy CPUs, memory (GiB), busy GPUs; None: not measured."""
 
     looks: list[tuple[float | None, float | None, float | None, float | None]] = field(default_factory=list)
-    _before: tuple[float, float] | None = None
 
     def take(self, seen: SeenRun) -> None:
         """Add what this look shows."""
-        use, cpus = seen.use, seen.use.busy_cpus
-        if cpus is None and use.cpu_seconds is not None and self._before and seen.at > self._before[0]:
-            cpus = max(0.0, use.cpu_seconds - self._before[1]) / (seen.at - self._before[0])
-        if use.cpu_seconds is not None:
-            self._before = seen.at, use.cpu_seconds
-        self.looks = [*self.looks, (seen.training.last_epoch, cpus, use.memory_gib, use.busy_gpus)][-WINDOW_LOOKS:]
+        use = seen.use
+        self.looks = [*self.looks, (seen.training.last_epoch, use.busy_cpus, use.memory_gib, use.busy_gpus)][-WINDOW_LOOKS:]
 
     def uses(self, given: Needs) -> tuple[ResourceUse, ...]:
         """What was given and used of each resource that was measured at every look but the first."""
@@ -109,15 +105,15 @@ def decide(
         waits = must_wait(adjustments, now=now) if options.apply else 0.0
         before = [each for each in adjustments if each.answer != BEGUN]
         new = [each for each in made if is_new(replace(each, applied=options.apply), before)]
-        if waits and new:
+        if waits and any(each.release is None or not each.release.is_return for each in new):
             held = f"the next decision is carried out in {numbers.duration(waits)}: what the last one did must show"
             return tuple(adjustments), held
-        done, held = [], ""
+        done, held = list[Adjustment](), ""
         if new and options.apply:
             account.keep(reach.ledger, job.run_id, [*before, *(replace(each, answer=BEGUN) for each in new)])
         for each in new:
             try:
-                done.append(carried_out(each, reach) if options.apply else each)
+                done.append(carried_out(each, reach, (*before, *done)) if options.apply else each)
             except LaunchError as error:
                 held = f"{error.in_short}; it is tried again"
         if new:
@@ -127,8 +123,8 @@ def decide(
         return tuple(adjustments), held
 
 
-def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
-    """Do it; what the engine does not do is said in the decision. LaunchError JPO-E754 where it cannot be reached."""
+def carried_out(adjustment: Adjustment, reach: Handle, before: Sequence[Adjustment] = ()) -> Adjustment:
+    """Do it, `before` it others; what the engine does not do is said in the decision. LaunchError JPO-E754: out of reach."""
     entry = read(reach.ledger, reach.entry.job.run_id) or reach.entry
     if entry.engine_id is None or entry.end is not None:
         return replace(adjustment, answer="it is not running")
@@ -138,12 +134,19 @@ def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
             return replace(adjustment, applied=True)
         if not isinstance(reach.launcher, Resizable):
             return replace(adjustment, answer=f"{entry.engine} cannot change what a run uses [{NOT_CARRIED_OUT}]")
-        reach.launcher.resize(entry.engine_id, with_kept(entry.job.needs, adjustment.release))
+        reach.launcher.resize(entry.engine_id, with_kept(held_now(entry.job.needs, before), adjustment.release))
     except LaunchError as error:
         if error.code == UNREACHABLE:
             raise
         return replace(adjustment, answer=f"{error.place}: {error.finding} [{NOT_CARRIED_OUT}]")
     return replace(adjustment, applied=True)
+
+
+def held_now(needs: Needs, adjustments: Sequence[Adjustment]) -> Needs:
+    """What a run holds that was started with these needs, after what was decided about it."""
+    for each in adjustments:
+        needs = with_kept(needs, each.release) if each.applied and each.release else needs
+    return needs
 
 
 def with_kept(needs: Needs, release: ReleasedShare) -> Needs:
@@ -158,12 +161,18 @@ def settle(seen: SeenRun, past: PastRuns, reach: Handle | None, prices: Prices) 
         return ()
     ended_at, rate = seen.times.ended_at or seen.at, usd_per_hour(seen.parameters, prices)
     with account.deciding(reach.ledger, seen.run_id) as adjustments:
-        stopped, made = seen.status is RunStatus.STOPPED, [each for each in adjustments if not each.settled]
-        made = [replace(each, applied=each.is_stop and stopped, answer=UNSEEN) if each.answer == BEGUN else each for each in made]
+        open_ones = [n for n, each in enumerate(adjustments) if not each.settled]
+        stopped, won = seen.status is RunStatus.STOPPED, _won(seen, past)
+        for n in open_ones:
+            if adjustments[n].answer == BEGUN:
+                adjustments[n] = replace(adjustments[n], applied=adjustments[n].is_stop and stopped, answer=UNSEEN)
+        made = [adjustments[n] for n in open_ones]
         account.put_on_audit_log(seen.run_id, seen.identity, made, reach.open_store, kind=account.MADE, now=seen.at)
-        known = [settled(each, ended_at=ended_at, usd_per_hour=rate, won=_won(seen, past)) for each in made]
+        for n in open_ones:
+            lost = seconds_lost(n, adjustments, seen.epoch_times, end=ended_at)
+            adjustments[n] = settled(adjustments[n], ended_at=ended_at, usd_per_hour=rate, won=won, lost=lost)
+        known = [adjustments[n] for n in open_ones]
         account.put_on_audit_log(seen.run_id, seen.identity, known, reach.open_store, kind=account.SETTLED, now=seen.at)
-        adjustments[:] = [*(each for each in adjustments if each.settled), *known]
         return tuple(adjustments)
 
 

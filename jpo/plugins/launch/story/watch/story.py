@@ -10,7 +10,7 @@ from pathlib import Path
 from jpo.agent.horizon import horizon
 from jpo.errors import JpoError, LaunchError, TelemetryError, UsageError
 from jpo.plugins.launch.during.adjustment import Adjustment
-from jpo.plugins.launch.during.release import releases
+from jpo.plugins.launch.during.release import releases, returns
 from jpo.plugins.launch.during.stop import StopVerdict, verdict
 from jpo.plugins.launch.engines import is_installed
 from jpo.plugins.launch.job import RUN_ID, JobState, JobStatus, Needs
@@ -22,8 +22,9 @@ from jpo.plugins.launch.project.finished import put_on_record
 from jpo.plugins.launch.project.place import ledger_of
 from jpo.plugins.launch.report.watch.launched import LaunchedRun, LaunchedRuns
 from jpo.plugins.launch.report.watch.watched import WatchedRun
-from jpo.plugins.launch.story.watch.deciding import Handle, WatchOptions, Window, decide, is_due, settle
+from jpo.plugins.launch.story.watch.deciding import Handle, WatchOptions, Window, decide, held_now, is_due, settle
 from jpo.plugins.launch.story.watch.standing import ProjectTerms, progress_of, standing
+from jpo.plugins.launch.watching import account
 from jpo.plugins.launch.watching.observers import LaunchObserver, LogObserver, PrometheusObserver
 from jpo.plugins.launch.watching.past import PastRuns, past_of
 from jpo.plugins.launch.watching.seen import SeenRun
@@ -91,8 +92,10 @@ class RunWatch:
                 if not self.options.in_a_loop or progress.total_seconds or progress.diverged:
                     made = (Adjustment(seen.at, self.verdict.why, wins=self.verdict.wins, expected=self.verdict.saves),)
             elif not self.options.in_a_loop:
-                uses = self.window.uses(self._given(seen))
-                made = tuple(releases(uses, progress, seen.parameters, self.terms.prices, now=seen.at))
+                before = account.read(self.reach.ledger, seen.run_id) if self.reach else []
+                uses = self.window.uses(held_now(self._given(seen), before))
+                made = tuple(returns(before, seen.epoch_times, now=seen.at))
+                made = made or tuple(releases(uses, progress, seen.parameters, self.terms.prices, now=seen.at))
         decisions, self.held = decide(made, self.reach, self.options, now=now)
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
 

@@ -26,10 +26,10 @@ class Bucket:
     def get_object(self, Bucket: str, Key: str) -> dict[str, Any]:  # noqa: N803 - AWS' names
         if self.refusal or Key not in self.files:
             raise ClientError({"Error": {"Code": self.refusal or "NoSuchKey", "Message": ""}}, "GetObject")
-        return {"Body": io.BytesIO(self.files[Key])}
+        return {"ETag": "x", "Body": io.BytesIO(self.files[Key])}
 
     def list_objects_v2(self, Bucket: str, Prefix: str, MaxKeys: int) -> dict[str, Any]:  # noqa: N803
-        return {"Contents": [{"Key": key} for key in self.files if key.startswith(Prefix)][:MaxKeys]}
+        return {"Name": Bucket, "Contents": [{"Key": key} for key in self.files if key.startswith(Prefix)][:MaxKeys]}
 
 
 def test_output_and_logs_come_home_for_the_user_alone(tmp_path: Path) -> None:

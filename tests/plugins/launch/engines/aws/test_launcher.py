@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,10 @@ import pytest
 pytest.importorskip("boto3")
 pytest.importorskip("moto")
 
-from amazon import DROPPED, Amazon, Machines, amazon_before, as_usual
+from amazon import BUCKET, DROPPED, OFFERS, PROFILE, REGION, Amazon, Machines, amazon_before, as_usual
 from launches import Bench, Contract
 from price_list import moto_server
 
-from jpo.cost import Instance
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.aws.launcher import AwsLauncher
 from jpo.plugins.launch.engines.aws.settings import AwsTable
@@ -28,24 +26,6 @@ from jpo.plugins.launch.ledger import Entry, read
 from jpo.plugins.launch.lifecycle import ask_status, start
 from jpo.records import RunStatus
 
-REGION, BUCKET, PROFILE = "us-east-1", "ml-runs", "training"
-A10G = ("a10g", 24)
-
-
-def offer(
-    name: str, gpus: int, gpu: tuple[str, float], vcpus: float, memory_gib: float, usd: float, spot: float | None
-) -> Instance:
-    family, day = name.partition(".")[0], date(2026, 11, 1)
-    return Instance(name, family, gpu[0], gpus, gpu[1], vcpus, memory_gib, "us-east-1", usd, spot, day, "test")
-
-
-OFFERS = (
-    offer("m5.xlarge", 0, ("", 0), 4, 16, 0.192, 0.08),
-    offer("g5.xlarge", 1, A10G, 4, 16, 1.006, 0.45),
-    offer("g5.2xlarge", 1, A10G, 8, 32, 1.212, 0.55),
-    offer("g5.48xlarge", 8, A10G, 192, 768, 16.288, None),
-    offer("g5g.xlarge", 1, ("t4g", 16), 4, 8, 0.42, 0.2),
-)
 WRITES = (
     "import os, pathlib, time; print('hello', flush=True); log = pathlib.Path(os.environ['JPO_RUNLOG_DIR'])"
     " / (os.environ['JPO_RUN_ID'] + '.csv'); log.write_text('# run_id=' + os.environ['JPO_RUN_ID'] + '\\n')"
@@ -114,7 +94,7 @@ def bench(place: AwsTable, machines: Machines, tmp_path: Path) -> Bench:
         machines.turn()
         time.sleep(0.1)
 
-    return Bench(lambda: AwsLauncher(place, OFFERS, time.time), COMMANDS, tmp_path / "launches", tmp_path, time.time, sleep)
+    return Bench(lambda: AwsLauncher([place], OFFERS, time.time), COMMANDS, tmp_path / "launches", tmp_path, time.time, sleep)
 
 
 class TestAws(Contract):
@@ -127,7 +107,7 @@ def instances(clients: dict[str, Any], run_id: str) -> list[dict[str, Any]]:
 
 
 def refused(bench: Bench, job: LaunchJob, place: AwsTable | None = None) -> LaunchError:
-    launcher = AwsLauncher(place, OFFERS, time.time) if place else bench.launcher()
+    launcher = AwsLauncher([place], OFFERS, time.time) if place else bench.launcher()
     with pytest.raises(LaunchError) as caught:
         start(job, launcher, bench.ledger, now=bench.clock())
     text = str(caught.value)
@@ -171,7 +151,7 @@ def test_without_capacity_the_next_type_then_on_demand_is_taken_and_said(
     assert started(amazon) == ["g5.xlarge spot", "g5.2xlarge spot", "g5.xlarge on-demand"]
     status = bench.launcher().status(str(entry.engine_id))
     assert "g5.xlarge on-demand" in status.place
-    assert "g5.xlarge spot InsufficientInstanceCapacity" in status.reason
+    assert "g5.xlarge spot us-east-1 InsufficientInstanceCapacity" in status.reason
     assert len(instances(clients, entry.job.run_id)) == 1
     bench.launcher().cancel(str(entry.engine_id))
 
@@ -182,7 +162,7 @@ def test_nothing_to_be_had_names_each_refusal_and_starts_later(bench: Bench, ama
     job = bench.job("lasts", needs=ONE_GPU)
     error = refused(bench, job)
     assert error.code == "JPO-E768"
-    assert f"g5.2xlarge on-demand {code}" in str(error)
+    assert f"g5.2xlarge on-demand us-east-1 {code}" in str(error)
     amazon.fault = as_usual
     amazon.asked.clear()
     entry = bench.start(job)
@@ -229,7 +209,7 @@ def test_settings_that_changed_after_a_lost_answer_find_the_instance(
     (instance,) = instances(clients, job.run_id)
     clients["ec2"].delete_tags(Resources=[instance["InstanceId"]], Tags=[{"Key": "jpo:job"}])
     amazon.fault = as_usual
-    changed = AwsLauncher(place.model_copy(update={"folder": "/opt/training"}), OFFERS, time.time)
+    changed = AwsLauncher([place.model_copy(update={"folder": "/opt/training"})], OFFERS, time.time)
     assert instance["InstanceId"] in str(start(job, changed, bench.ledger, now=bench.clock()).engine_id)
     assert len(instances(clients, job.run_id)) == 1
     changed.cancel(f"{REGION}/{instance['InstanceId']}/{BUCKET}/x")
@@ -291,7 +271,7 @@ def test_what_does_not_exist_is_refused_before_the_start(
 
 def test_settings_that_are_missing_are_named() -> None:
     with pytest.raises(LaunchError, match="lacks image, bucket") as caught:
-        AwsLauncher(AwsTable(region=REGION, instance_profile=PROFILE), OFFERS, time.time)
+        AwsLauncher([AwsTable(region=REGION, instance_profile=PROFILE)], OFFERS, time.time)
     assert caught.value.code == "JPO-E767"
 
 
@@ -338,7 +318,7 @@ def test_an_instance_beyond_its_life_is_terminated_when_somebody_looks(
 ) -> None:
     machines.boots = False
     entry = bench.start(bench.job("lasts", longest_seconds=60.0))
-    late = AwsLauncher(place, OFFERS, lambda: time.time() + 3600)
+    late = AwsLauncher([place], OFFERS, lambda: time.time() + 3600)
     assert ask_status(entry, late, bench.ledger).state is JobState.RUNNING
     (instance,) = instances(clients, entry.job.run_id)
     assert instance["State"]["Name"] == "terminated"
@@ -401,7 +381,7 @@ def test_the_log_of_a_run_comes_home_while_it_goes_on(
     _, _, bucket, key = str(entry.engine_id).split("/", 3)
     log = bench.ledger / entry.job.run_id / "runs" / "x.csv"
     now = [time.time()]
-    launcher = AwsLauncher(place, OFFERS, lambda: now[0], bench.ledger)
+    launcher = AwsLauncher([place], OFFERS, lambda: now[0], bench.ledger)
     for text, seconds, there in (("one", 0.0, "one"), ("two", 5.0, "one"), ("two", 60.0, "two")):
         clients["s3"].put_object(Bucket=bucket, Key=f"{key}/runs/x.csv", Body=text.encode())
         now[0] += seconds
@@ -416,9 +396,9 @@ def test_the_plan_of_a_dry_run_has_the_order_with_prices_and_the_longest_life(be
     assert isinstance(launcher, AwsLauncher)
     plan = launcher.plan(bench.job("lasts", needs=ONE_GPU, longest_seconds=3600.0))
     assert plan["instances"] == [
-        {"type": "g5.xlarge", "market": "spot", "usd_per_hour": 0.45},
-        {"type": "g5.xlarge", "market": "on-demand", "usd_per_hour": 1.006},
-        {"type": "g5.2xlarge", "market": "on-demand", "usd_per_hour": 1.212},
+        {"type": "g5.xlarge", "market": "spot", "where": "us-east-1", "usd_per_hour": 0.45},
+        {"type": "g5.xlarge", "market": "on-demand", "where": "us-east-1", "usd_per_hour": 1.006},
+        {"type": "g5.2xlarge", "market": "on-demand", "where": "us-east-1", "usd_per_hour": 1.212},
     ]
     assert plan["not_allowed"] == ["quota of G and VT instances, spot: 4 vCPUs"]
     assert plan["longest_life_seconds"] == 4500.0
@@ -436,7 +416,7 @@ def test_prices_that_changed_after_a_lost_answer_start_no_second_instance(
     clients["ec2"].delete_tags(Resources=[instance["InstanceId"]], Tags=[{"Key": "jpo:job"}])
     amazon.fault = as_usual
     dearer = tuple(replace(one, usd_per_hour_spot=0.9) if one.instance == "g5.xlarge" else one for one in OFFERS)
-    entry = start(job, AwsLauncher(place, dearer, time.time), bench.ledger, now=bench.clock())
+    entry = start(job, AwsLauncher([place], dearer, time.time), bench.ledger, now=bench.clock())
     assert instance["InstanceId"] in str(entry.engine_id)
     assert len(instances(clients, job.run_id)) == 1
     bench.launcher().cancel(str(entry.engine_id))

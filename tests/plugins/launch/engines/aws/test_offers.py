@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from jpo.cost import Instance
-from jpo.plugins.launch.engines.aws.offers import Attempt, attempts, largest
+from jpo.plugins.launch.engines.aws.offers import Attempt, largest, priced
 from jpo.plugins.launch.job import Needs
 
 
@@ -24,16 +24,16 @@ OFFERS = (BIG, LARGE, SMALL)
 
 
 def tried(needs: Needs, *, spot: bool = True) -> list[str]:
-    return [str(attempt) for attempt in attempts(OFFERS, needs, spot=spot)]
+    return [str(attempt).removesuffix(" us-east-1") for attempt in priced(OFFERS, needs, spot=spot)]
 
 
 def test_prices_decide_the_order_whatever_the_market() -> None:
     dear = offer("g4dn.2xlarge", 1, T4, 8, 32, 0.752, 0.6)
-    assert attempts((dear, SMALL), Needs(gpus=1), spot=True) == (
-        Attempt("g4dn.xlarge", spot=True),
-        Attempt("g4dn.xlarge", spot=False),
-        Attempt("g4dn.2xlarge", spot=True),
-        Attempt("g4dn.2xlarge", spot=False),
+    assert tuple(priced((dear, SMALL), Needs(gpus=1), spot=True)) == (
+        Attempt("g4dn.xlarge", spot=True, where="us-east-1"),
+        Attempt("g4dn.xlarge", spot=False, where="us-east-1"),
+        Attempt("g4dn.2xlarge", spot=True, where="us-east-1"),
+        Attempt("g4dn.2xlarge", spot=False, where="us-east-1"),
     )
 
 
@@ -58,4 +58,4 @@ def test_the_remedy_names_what_there_is() -> None:
     assert "p4d.24xlarge has 8 GPUs, 96 vCPUs and 1152 GiB" in largest(OFFERS, Needs(gpus=16))
     assert "g4dn.12xlarge has 4 GPUs" in largest(OFFERS, Needs(gpus=16, gpu_type="t4"))
     assert "a100, a100-40gb, t4, t4-16gb" in largest(OFFERS, Needs(gpus=1, gpu_type="h100"))
-    assert "catalogue" in largest((), Needs())
+    assert "`jpo prices refresh`" in largest((), Needs())

@@ -35,7 +35,7 @@ class Asked:
 def test_a_quota_is_that_of_kind_and_market() -> None:
     pytest.importorskip("boto3")
     asked = Asked({"Quota": {"Value": 8.0}})
-    quota = quota_of(asked, Attempt("g5.xlarge", spot=True))
+    quota = quota_of(asked, Attempt("g5.xlarge", spot=True, where="us-east-1"))
     assert asked.code == "L-3819A6DF"
     assert str(quota) == "quota of G and VT instances, spot: 8 vCPUs"
 
@@ -45,5 +45,5 @@ def test_a_quota_is_that_of_kind_and_market() -> None:
 )
 def test_what_aws_does_not_say_is_unknown(answer: object) -> None:
     pytest.importorskip("boto3")
-    assert quota_of(Asked(answer), Attempt("g5.xlarge", spot=False)) is None
-    assert quota_of(Asked(answer), Attempt("p5.48xlarge", spot=True)) is None
+    assert quota_of(Asked(answer), Attempt("g5.xlarge", spot=False, where="us-east-1")) is None
+    assert quota_of(Asked(answer), Attempt("p5.48xlarge", spot=True, where="us-east-1")) is None

@@ -27,7 +27,10 @@ IMAGE = {"ImageId": "ami-1", "BlockDeviceMappings": DISKS}
 JOB = LaunchJob("run-1", Identity("d", "m", "f"), ("python", "train.py"), Path("/srv/job"))
 
 
-def request(attempt: Attempt = Attempt("g5.xlarge", spot=True), tried: Tried = Tried(), job: LaunchJob = JOB) -> dict[str, Any]:  # noqa: B008
+SPOT, NOTHING = Attempt("g5.xlarge", spot=True, where="us-east-1"), Tried()
+
+
+def request(attempt: Attempt = SPOT, tried: Tried = NOTHING, job: LaunchJob = JOB) -> dict[str, Any]:
     return request_of(job, b"", attempt, tried, PLACE, IMAGE)
 
 
@@ -44,8 +47,8 @@ def test_it_ends_with_its_work_and_its_disks_are_encrypted() -> None:
 
 
 def test_the_same_attempt_is_the_same_request_and_another_has_another_token() -> None:
-    first, refused = Tried(), Tried(("g5.xlarge spot Unsupported",))
-    assert request(tried=first) == request(tried=Tried(("g5.xlarge spot",)))
+    first, refused = Tried(), Tried(("g5.xlarge spot us-east-1 Unsupported",))
+    assert request(tried=first) == request(tried=Tried(("g5.xlarge spot us-east-1",)))
     assert request(tried=first)["ClientToken"] != request(tried=refused)["ClientToken"]
     assert len(request()["ClientToken"]) == 64
 
@@ -60,11 +63,11 @@ def test_files_of_one_id_in_two_projects_are_apart() -> None:
 
 
 def test_what_was_refused_is_on_the_tag_as_far_as_it_fits() -> None:
-    tried = Tried(tuple(f"g5.{size}xlarge spot InsufficientInstanceCapacity" for size in range(20)))
+    tried = Tried(tuple(f"g5.{size}xlarge spot us-east-1 InsufficientInstanceCapacity" for size in range(20)))
     (instance, *others) = request(tried=tried)["TagSpecifications"]
     tags = {one["Key"]: one["Value"] for one in instance["Tags"]}
     assert tags["jpo:run-id"] == "run-1"
-    assert tags["jpo:refused"].startswith("g5.0xlarge spot InsufficientInstanceCapacity, ")
+    assert tags["jpo:refused"].startswith("g5.0xlarge spot us-east-1 InsufficientInstanceCapacity, ")
     assert len(tags["jpo:refused"]) == 256
     assert [other["ResourceType"] for other in others] == ["volume", "spot-instances-request"]
-    assert len(request(Attempt("g5.xlarge", spot=False))["TagSpecifications"]) == 2
+    assert len(request(Attempt("g5.xlarge", spot=False, where="us-east-1"))["TagSpecifications"]) == 2

@@ -7,7 +7,7 @@ import pytest
 
 from jpo.cost import Instance
 from jpo.errors import LaunchError, UsageError
-from jpo.plugins.launch.engines.aws.settings import AwsTable, in_region, offers_of
+from jpo.plugins.launch.engines.aws.settings import AwsTable, in_regions, offers_of
 from jpo.plugins.launch.project.engines import launcher_of, surroundings_of
 from jpo.plugins.launch.settings import table_of
 from jpo.project.load import LoadedSettings, load
@@ -41,11 +41,12 @@ def settings(folder: Path, text: str) -> LoadedSettings:
 def place_of(settings: LoadedSettings, environ: Mapping[str, str]) -> AwsTable:
     table = table_of(settings, "aws")
     assert isinstance(table, AwsTable)
-    return in_region(table, surroundings_of(settings, environ))
+    (place,) = in_regions(table, surroundings_of(settings, environ))
+    return place
 
 
 def offered(settings: LoadedSettings, environ: Mapping[str, str]) -> tuple[Instance, ...]:
-    return offers_of(place_of(settings, environ), surroundings_of(settings, environ))
+    return offers_of([place_of(settings, environ)], surroundings_of(settings, environ))
 
 
 def test_offers_are_those_of_region_and_families(tmp_path: Path) -> None:
@@ -65,6 +66,20 @@ def test_the_region_may_be_that_of_prices_or_of_aws_own_variables(tmp_path: Path
     assert place_of(of_prices, {"AWS_REGION": "eu-west-1"}).region == "us-east-1"
     assert place_of(settings(tmp_path, ""), {"AWS_DEFAULT_REGION": "eu-west-1"}).region == "eu-west-1"
     assert place_of(settings(tmp_path, ""), {}).region is None
+
+
+def test_a_table_of_several_regions_is_one_for_each(tmp_path: Path) -> None:
+    text = """[launch.aws]
+region = ["eu-central-1", "us-east-1"]
+image = { eu-central-1 = "ami-1", us-east-1 = "ami-2" }
+subnet = { us-east-1 = "subnet-2" }
+security_groups = ["sg-1"]
+"""
+    there = settings(tmp_path, text)
+    table = table_of(there, "aws")
+    assert isinstance(table, AwsTable)
+    found = [(one.region, one.image, one.subnet, one.security_groups) for one in in_regions(table, surroundings_of(there, {}))]
+    assert found == [("eu-central-1", "ami-1", None, ("sg-1",)), ("us-east-1", "ami-2", "subnet-2", ("sg-1",))]
 
 
 def test_without_a_catalogue_the_one_of_jpo_counts(tmp_path: Path) -> None:

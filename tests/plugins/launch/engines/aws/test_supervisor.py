@@ -213,6 +213,12 @@ def test_it_imports_nothing_of_jpo_and_compiles_for_python_3_7() -> None:
     assert os.access(SUPERVISOR, os.R_OK)
 
 
+def test_what_an_old_python_runs_does_not_evaluate_its_annotations() -> None:
+    """`list[int]` is an error when Python 3.8 and older define a function."""
+    for file in (SUPERVISOR, PROCESSES):
+        assert "\nfrom __future__ import annotations\n" in file.read_text(), file
+
+
 def test_an_upload_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
     mark = str(tmp_path / "mark")
     try:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from launches import Bench, Contract
@@ -238,6 +239,20 @@ def test_when_its_supervisor_is_killed_nothing_is_left_running_and_the_run_is_ac
     assert marked(state.token) == []
 
 
+def test_a_run_that_ended_before_its_supervisor_was_killed_is_not_lost(bench: Bench) -> None:
+    entry = bench.start(bench.job("runs away"))  # what it leaves behind takes seconds to end
+    until(lambda: state_of(bench, entry.job.run_id).exit is not None)
+    state = state_of(bench, entry.job.run_id)
+    assert state.end is None
+    assert state.supervisor is not None
+    os.kill(state.supervisor, signal.SIGKILL)
+    until(lambda: bench.launcher().status(str(entry.engine_id)).over)
+    end = bench.finish(entry).end
+    assert end is not None
+    assert (end.ended_as, end.exit_code, end.reason, end.ended_at) == (RunStatus.SUCCEEDED, 0, "", state.ended_at)
+    assert marked(state.token) == []
+
+
 def test_when_its_launcher_is_killed_a_run_ends_unless_it_is_detached(bench: Bench) -> None:
     job = bench.job("lasts")
     code = f"""
@@ -314,3 +329,47 @@ def test_a_run_that_was_begun_on_another_machine_is_told_from_one_that_is_gone(b
 def test_output_is_for_the_user_alone(bench: Bench) -> None:
     entry = bench.finish(bench.start(bench.job("succeeds")))
     assert (bench.ledger / entry.job.run_id / "output.log").stat().st_mode & 0o777 == 0o600
+
+
+BUSY = (sys.executable, "-c", "import time\nuntil = time.time() + 60\nwhile time.time() < until: pass")
+
+
+def running(bench: Bench, command: tuple[str, ...], needs: Needs) -> tuple[LocalLauncher, str]:
+    """A run of this command that goes on, and its launcher."""
+    entry = bench.start(replace(bench.job("lasts"), command=command, needs=needs))
+    assert entry.engine_id is not None
+    return cast(LocalLauncher, bench.launcher()), entry.engine_id
+
+
+def test_what_a_run_uses_is_known_while_it_goes_on(bench: Bench) -> None:
+    launcher, run = running(bench, BUSY, Needs(cpus=1))
+    until = time.monotonic() + 60
+    while not (launcher.status(run).busy_cpus or 0) > 0.1 and time.monotonic() < until:
+        time.sleep(0.1)
+    status = launcher.status(run)
+    launcher.cancel(run)
+    assert status.busy_cpus is not None
+    assert status.busy_cpus > 0.1
+    assert status.cpu_seconds is not None
+    assert status.cpu_seconds > 0.1
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine lets one CPU be used")
+def test_cpus_that_a_run_gives_back_are_free_for_others_and_it_can_get_them_again(bench: Bench) -> None:
+    every = len(os.sched_getaffinity(0))
+    launcher, run = running(bench, COMMANDS["lasts"], Needs(cpus=every))
+    held = launcher.room(Needs(cpus=1)).free_cpus
+    launcher.resize(run, Needs(cpus=1))
+    until = time.monotonic() + 60
+    while launcher.room(Needs(cpus=1)).free_cpus != min(4, every - 1) and time.monotonic() < until:
+        time.sleep(0.1)
+    free = launcher.room(Needs(cpus=1)).free_cpus
+    launcher.resize(run, Needs(cpus=every))
+    state = read_state(bench.ledger / run.partition("/")[0])
+    assert state is not None
+    has = {len(os.sched_getaffinity(pid)) for pid in marked(state.token) if pid != state.supervisor}
+    with pytest.raises(LaunchError, match="only the CPUs of a run can change"):
+        launcher.resize(run, Needs(cpus=every, memory_gib=1))
+    launcher.cancel(run)
+    assert (held, free) == (0, min(4, every - 1))
+    assert has == {every}

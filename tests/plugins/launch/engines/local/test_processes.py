@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 from jpo.plugins.launch.engines.local import processes
-from jpo.plugins.launch.engines.local.processes import below, born, kill_marked, marked, memory_bytes, oom_kills, send_if_born
+from jpo.plugins.launch.engines.local.processes import (
+    below,
+    born,
+    kill_marked,
+    marked,
+    memory_bytes,
+    oom_kills,
+    send_if_born,
+    used_and_waited_seconds,
+)
 
 FORKS = "import os, time; child = os.fork(); held = bytearray(50_000_000); print('ready', flush=True); time.sleep(60)"
 
@@ -70,3 +79,19 @@ def test_the_first_kill_of_a_group_is_seen_on_a_machine_that_has_seen_many(
 
 def test_the_system_tells_how_often_memory_was_short() -> None:
     assert oom_kills() is None or oom_kills() >= 0  # type: ignore[operator]
+
+
+def test_what_waits_for_a_cpu_is_counted() -> None:
+    one_cpu = f"import os, time; os.sched_setaffinity(0, {{{min(os.sched_getaffinity(0))}}})"
+    spins = f"{one_cpu}\nuntil = time.time() + 1\nwhile time.time() < until: pass\nprint(flush=True)\ninput()"
+    both = [subprocess.Popen([sys.executable, "-c", spins], stdin=-1, stdout=-1) for _ in range(2)]
+    for one in both:
+        assert one.stdout is not None
+        one.stdout.readline()
+    pids = [one.pid for one in both]
+    used, waited = used_and_waited_seconds(pids)
+    for one in both:
+        one.communicate(b"\n")
+    assert used > 0
+    assert waited > 0.2
+    assert used_and_waited_seconds(pids) == (0, 0)

@@ -161,8 +161,8 @@ def test_the_other_resources_stay(resource, left):
 
 def test_a_window_holds_the_peak_and_skips_the_first_look():
     window = Window()
-    for number, (cpu_seconds, memory) in enumerate([(0, 9.0), (10, 1.0), (14, 2.0), (15, 1.5)]):
-        use = ResourcesInUse(cpu_seconds=cpu_seconds, memory_gib=memory)
+    for number, (busy, memory) in enumerate([(5.0, 9.0), (1.0, 1.0), (0.4, 2.0), (0.1, 1.5)]):
+        use = ResourcesInUse(busy_cpus=busy, memory_gib=memory)
         window.take(replace(seen(training=TrainingLog(number), use=use), at=1000.0 + 10 * number))
     cpus, memory = window.uses(Needs(cpus=8, memory_gib=16))
     assert (cpus.given, cpus.peak, cpus.looks, cpus.epochs) == (8, 1.0, 3, 3)
@@ -226,3 +226,21 @@ def test_a_stop_is_noted_though_the_store_fails(handle):
     with pytest.raises(StoreError):
         decide([STOP], reached, APPLY, now=1000.0)
     assert account.read(reached.ledger, "night-1") == [replace(STOP, applied=True)]
+
+
+def test_a_release_leaves_earlier_ones_as_they_are(handle):
+    reached = handle(Resizes)
+    memory = Adjustment(1000.0, "why", ReleasedShare("memory_gib", 16, 4))
+    decisions, _ = decide([RELEASE, memory], reached, APPLY, now=1000.0)
+    assert [each.applied for each in decisions] == [True, True]
+    assert (reached.launcher.given.cpus, reached.launcher.given.memory_gib) == (2, 4)
+
+
+def test_a_return_does_not_wait_and_is_not_released_again(handle):
+    reached = handle(Resizes)
+    decide([RELEASE], reached, APPLY, now=1000.0)
+    back = Adjustment(1010.0, "why", ReleasedShare("cpus", 2, 8))
+    decisions, held = decide([back], reached, APPLY, now=1010.0)
+    assert (len(decisions), held, reached.launcher.given.cpus) == (2, "", 8)
+    again = Adjustment(2000.0, "why", ReleasedShare("cpus", 8, 1))
+    assert len(decide([again], reached, APPLY, now=2000.0)[0]) == 2
