@@ -26,9 +26,11 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks"), str(ROOT / "tests")]
 
-from faults import COMMANDS, POSTGRESQL, READERS, Bench, bench  # noqa: E402
+from apparatus.fault_bench import POSTGRESQL, Bench, bench  # noqa: E402
+from apparatus.fault_commands import COMMANDS, READERS  # noqa: E402
 from freezing import Direction, Route, freezing  # noqa: E402
 
+PLAYED = {name: COMMANDS[name] for name in ("suggest", "observe", "rollback", "state gc")} | READERS
 WAYS = ("silent", "closed", "interrupted")
 TIMEOUT_SECONDS, ALLOWANCE_SECONDS = 0.5, 1.5
 LONGEST_INTERRUPTED_SECONDS = 1.0
@@ -38,12 +40,11 @@ INTO_A_PIECE = 3
 
 
 def main(argv: list[str]) -> int:
-    every_command = COMMANDS | READERS
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
         "--every", type=int, default=10, metavar="N", help="only each Nth point (default: 10; 1: all, half an hour)"
     )
-    parser.add_argument("--command", nargs="+", default=[*every_command], choices=every_command, metavar="NAME")
+    parser.add_argument("--command", nargs="+", default=[*PLAYED], choices=PLAYED, metavar="NAME")
     parser.add_argument("--login", action="store_true", help="over TLS, with a password")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
     options = parser.parse_args(argv)
@@ -51,7 +52,7 @@ def main(argv: list[str]) -> int:
     slowest = dict.fromkeys(WAYS, 0.0)
     bad: list[str] = []
     for command in options.command:
-        with bench("PostgreSQL", command, login=options.login) as place:
+        with bench("PostgreSQL", PLAYED[command], login=options.login) as place:
             points, wanted = conversation(place, command)
             counts[command] = len(points[:: options.every])
             for point in points[:: options.every]:
@@ -82,7 +83,7 @@ def conversation(place: Bench, command: str) -> tuple[list[tuple[Direction, int]
     """Where it can stop; config.ini and the log after an undisturbed command."""
     place.renew()
     with route_to(place) as route:
-        code, said = place.jpo(*(COMMANDS | READERS)[command])
+        code, said = place.jpo(*PLAYED[command].words)
     if code != 0:
         raise RuntimeError(f"{command} does not work undisturbed: {said}")
     return [(direction, byte + INTO_A_PIECE) for direction, byte in route.pieces], (place.config, kinds(place))
@@ -107,7 +108,7 @@ def suffered(
         if way == "interrupted":
             threading.Thread(target=interrupt, args=(route.stopped, ended, began), daemon=True).start()
         try:
-            code, said = place.jpo(*(COMMANDS | READERS)[command])
+            code, said = place.jpo(*PLAYED[command].words)
         except KeyboardInterrupt:
             code, said = 130, "interrupted after the end"
         ended.set()

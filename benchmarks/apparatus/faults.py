@@ -1,7 +1,7 @@
 """Faults of the operating system: each system call by which a command touches its files or its store fails once.
 
-A process that has jpo imported forks; strace holds the child, and lets one call fail as the kernel would report it.
-For benchmarks/faults.py, which takes every call, and for tests/commands/test_system_calls.py, which takes some.
+A process that has jpo imported forks; strace holds the child, or the supervisor of the run that it starts, and lets one call fail
+as the kernel would report it. For benchmarks/faults.py, which takes every call, and for its test, which takes some.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 CALLS = (
     *("openat", "mkdir", "read", "pread64", "write", "pwrite64", "fsync", "fdatasync", "ftruncate", "rename", "unlink", "link"),
@@ -24,9 +26,36 @@ CALLS = (
 )
 FULL_DISK = ("write", "pwrite64", "openat", "mkdir", "ftruncate")
 """Calls that also fail because nothing is free any more."""
+INTERRUPTED = (
+    *("openat", "read", "pread64", "write", "pwrite64", "fsync", "fdatasync", "ftruncate", "flock", "fcntl"),
+    *("sendto", "recvfrom"),
+)
+"""Calls that a signal may end before they did anything: whoever called calls again. Not connect, which then goes on by itself."""
 KILL = "SIGKILL"
 """In place of an error: the process is killed at this call."""
 LONGEST_SECONDS = 60.0
+NOT_OURS = r"/project/runs\b|jpo\.toml|pyproject\.toml|\.git\b"
+"""Files of the project that most commands only read: logs of runs, settings."""
+GO = signal.SIGUSR1
+"""To a process that waits for strace: it may go on."""
+Held = Literal["jpo", "supervisor"]
+HELD_SUPERVISOR = """
+import os, signal, sys
+sys.path.insert(0, sys.argv.pop(1))
+from jpo.plugins.launch.engines.local.supervisor import main
+fork = os.fork
+def held():
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.{go}])
+    pid, os.fork = fork(), fork
+    if pid == 0 and not os.path.lexists({place!r}):
+        os.symlink(str(os.getpid()), {place!r})
+        signal.sigtimedwait([signal.{go}], {seconds})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.{go}])
+    return pid
+os.fork = held
+main()
+"""
+"""In place of the launcher's PROGRAM: the first supervisor says its number, and waits until strace holds it."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +63,17 @@ class Fault:
     """One system call that fails.
 
     Attributes:
-        call: its name; `number`: it is the command's so-manieth of this name, from 1 on.
+        call: its name; `number`: it is the process' so-manieth of this name, from 1 on.
         error: how it fails, e.g. "EIO".
         about: the call as strace shows it, for people.
+        process: whose call it is.
     """
 
     call: str
     number: int
     error: str
     about: str
+    process: Held = "jpo"
 
 
 @dataclass(frozen=True)
@@ -59,96 +90,112 @@ def missing() -> str | None:
     return None if shutil.which("strace") else "strace"
 
 
-def faults(arguments: Sequence[str], folder: Path) -> list[Fault]:
-    """Run a command undisturbed, and return each fault that could befall it: calls about the project's folder or a socket.
+def faults(
+    arguments: Sequence[str], folder: Path, *, process: Held = "jpo", alone: bool = True, not_ours: str = NOT_OURS
+) -> list[Fault]:
+    """Run a command undisturbed, and return each fault that could befall it: calls about its folder, a pipe or a socket.
 
-    Logs of runs, jpo.toml and Python's own files are no part of what JPO promises.
+    Args:
+        process: whose calls are taken; `alone`: it launches no other, so that those of all its threads are.
+        not_ours: files that are no part of what JPO promises, as Python's own are none.
     """
     with tempfile.NamedTemporaryFile(mode="r", encoding="utf-8", errors="replace") as log:
-        ended = traced(arguments, folder, ["-y", "-o", log.name, "-e", f"trace={','.join(CALLS)}"])
+        options = ["-y", "-o", log.name, "-e", f"trace={','.join(CALLS)}"]
+        ended = traced(arguments, folder, options, process=process, alone=alone)
         if ended.code != 0:
             raise RuntimeError(f"{' '.join(arguments)} does not work undisturbed: {ended}")
-        return list(_found(log, str(folder)))
+        return list(_found(log, str(folder), process, not_ours))
 
 
-def _found(lines: Iterable[str], folder: str) -> Iterator[Fault]:
+def _found(lines: Iterable[str], folder: str, process: Held, not_ours: str) -> Iterator[Fault]:
     """The faults of a trace. strace counts each thread's calls by themselves: what would hit another file, too, is left out."""
     counts: Counter[tuple[str, str]] = Counter()
     ours: dict[tuple[str, int], str] = {}
     others: set[tuple[str, int]] = set()
     for line in lines:
-        match = re.match(r"(\d+)\s+(\w+)\((.*)", line)
+        match = re.match(r"(?:(\d+)\s+)?(\w+)\((.*)", line)
         if match is None or match[2] not in CALLS:
             continue  # the end of a call that another thread interrupted, a signal, the exit
-        thread, call, rest = match.groups()
+        thread, call, rest = match.groups(default="")
         rest = re.sub(r'^AT_FDCWD<[^>]*>, (?="/)', "", rest)  # the working folder says nothing of an absolute path
         counts[thread, call] += 1
         key = call, counts[thread, call]
-        project = folder in rest and not re.search(r"/runs\b|jpo\.toml|pyproject\.toml|\.git\b", rest)
+        project = folder in rest and not re.search(not_ours, rest)
         server = call in ("socket", "connect") and "AF_" in rest
-        if project or server or re.match(r"\d+<(UNIX|TCP|socket)", rest):
+        if project or server or re.match(r"\d+<(UNIX|TCP|socket|pipe)", rest):
             ours[key] = f"{call}({rest.strip()[:80]}"
         else:
             others.add(key)
     for (call, number), about in ours.items():
         if (call, number) not in others:
-            for error in ("EIO", "ENOSPC", KILL) if call in FULL_DISK else ("EIO", KILL):
-                yield Fault(call, number, error, about)
+            for error in _errors(call, about):
+                yield Fault(call, number, error, about, process)
 
 
-def suffered(arguments: Sequence[str], folder: Path, fault: Fault) -> Ended:
+def _errors(call: str, about: str) -> Iterator[str]:
+    """How the kernel may end a call: of a pipe no disk can fail, and of fcntl a lock alone is interrupted."""
+    if not re.search(r"\(\d+<pipe", about):
+        yield "EIO"
+        if call in FULL_DISK:
+            yield "ENOSPC"
+    if call in INTERRUPTED and (call != "fcntl" or "SETLK" in about):
+        yield "EINTR"
+    yield KILL
+
+
+def suffered(arguments: Sequence[str], folder: Path, fault: Fault, *, alone: bool = True) -> Ended:
     """Run a command to which this happens."""
     kind = f"signal={KILL}" if fault.error == KILL else f"error={fault.error}"
-    return traced(arguments, folder, ["-o", os.devnull, "-e", f"inject={fault.call}:{kind}:when={fault.number}"])
+    options = ["-o", os.devnull, "-e", f"inject={fault.call}:{kind}:when={fault.number}"]
+    return traced(arguments, folder, options, process=fault.process, alone=alone)
 
 
-def wrong(ended: Ended, before: bytes, wanted: bytes, now: bytes) -> list[str]:
-    """What is not as promised: config.ini is the old or the new one, and the exit code says which.
-
-    Args:
-        before, wanted, now: config.ini before the command, after it without a fault, and as it is.
-    """
-    found = []
-    if now not in (before, wanted):
-        found.append("config.ini is torn")
-    if ended.code not in (0, 2, 3, 5, 6, -9):
-        found.append(f"ended with {ended.code}")
-    if ended.code != -9 and before != wanted and (ended.code == 0) != (now == wanted):
-        found.append(f"ended with {ended.code}, and config.ini is {'the new' if now == wanted else 'the old'} one")
-    return found
-
-
-def traced(arguments: Sequence[str], folder: Path, options: Sequence[str]) -> Ended:
-    """Run `jpo arguments` in a folder, in a child of this process that strace holds from its first call on."""
+def traced(arguments: Sequence[str], folder: Path, options: Sequence[str], *, process: Held = "jpo", alone: bool = True) -> Ended:
+    """Run `jpo arguments` in a folder, in a child of this process; strace holds it, or the supervisor, from its first call on."""
     from jpo.__main__ import run
+    from jpo.plugins.launch.engines.local import launcher
 
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        reader, writer = os.pipe()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryDirectory() as beside:
+        place = Path(beside) / "supervisor"
+        signal.pthread_sigmask(signal.SIG_BLOCK, [GO])
         child = os.fork()
         if child == 0:
-            os.close(writer)
-            os.chdir(folder)
-            os.dup2(out.fileno(), 1)
-            os.dup2(err.fileno(), 2)
-            os.read(reader, 1)
             code = 1
             try:
+                os.chdir(folder)
+                os.dup2(out.fileno(), 1)
+                os.dup2(err.fileno(), 2)
+                if process == "supervisor":
+                    launcher.PROGRAM = HELD_SUPERVISOR.format(go=GO.name, place=str(place), seconds=LONGEST_SECONDS)
+                else:
+                    signal.sigtimedwait([GO], LONGEST_SECONDS)
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, [GO])
                 code = run([*arguments])
                 sys.stdout.flush()
                 sys.stderr.flush()
             finally:
                 os._exit(code)
-        os.close(reader)
-        command = ["strace", "-f", "-q", *options, "-p", str(child)]
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [GO])
+        held = child if process == "jpo" else _number(place)
+        command = ["strace", *(["-f"] if alone else []), "-q", *options, "-p", str(held)]
         tracer = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        _wait_for_tracer(child, tracer)
-        os.write(writer, b"x")
-        os.close(writer)
-        code = _code(child)
+        _wait_for_tracer(held, tracer)
+        os.kill(held, GO)
+        ended = _code(child)
         tracer.communicate(timeout=LONGEST_SECONDS)
         for file in (out, err):
             file.seek(0)
-        return Ended(code, out.read().decode(errors="replace"), err.read().decode(errors="replace"))
+        return Ended(ended, out.read().decode(errors="replace"), err.read().decode(errors="replace"))
+
+
+def _number(place: Path) -> int:
+    """The process that waits to be held."""
+    until = time.monotonic() + LONGEST_SECONDS
+    while not place.is_symlink():
+        if time.monotonic() > until:
+            raise RuntimeError("no supervisor was started")
+        time.sleep(0.002)
+    return int(str(place.readlink()))
 
 
 def _wait_for_tracer(child: int, tracer: subprocess.Popen[bytes]) -> None:

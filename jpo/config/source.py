@@ -17,7 +17,7 @@ from pathlib import Path
 from jpo.errors import UsageError
 
 LARGEST_BYTES = 2 * 2**20
-MOST_LINES = 20_000
+MOST_LINES = 50_000
 """A config.ini is a few kilobytes; a larger file was named by mistake. configparser takes some 25 microseconds a line."""
 
 MOST_BESIDE = 1000

@@ -104,7 +104,7 @@ def successor(
         else:
             os.link(temporary, target)  # fails where a rename would replace a file that was created meanwhile
     finally:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):  # the file is replaced by then, or what hinders that is said
             temporary.unlink()
     with suppress(OSError):  # so that the rename survives a power cut; where this fails (FUSE, SMB), it stands all the same
         handle = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -23,7 +23,7 @@ def test_a_reader_whose_server_stops_ends_in_time_with_a_password_as_without(
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("apt-get install postgresql openssl")
     for name in ("JPO_STORE__URL", "JPO_STORE__TIMEOUT"):
         monkeypatch.setenv(name, "")  # what the bench sets is gone afterwards
-    with FREEZES["bench"]("PostgreSQL", command, login=login) as place:
+    with FREEZES["bench"]("PostgreSQL", FREEZES["PLAYED"][command], login=login) as place:
         points, wanted = FREEZES["conversation"](place, command)
         for share, way in zip(SHARES, ("silent", "closed", "silent"), strict=True):
             point = points[round(share * (len(points) - 1))]

@@ -130,7 +130,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "JSON": (b'{"batch_size": 32}\n', "1: there is no [section] above this line; put"),
     "YAML": (b"training:\n  batch_size: 32\n", "1: there is no [section] above this line; put"),
     "too large": (b"[t]\nbatch_size = 32\n#" + b"x" * 3_000_000, "is larger than 2 MiB; name"),
-    "sections without end": (b"[t]\na = 1\n" * 20_000, "has more than 20,000 lines; name"),
+    "sections without end": (b"[t]\na = 1\n" * 26_000, "has more than 50,000 lines; name"),
     "blanks on which configparser hangs": (
         b"[t]\nbatch_size = 32\na" + b" " * 100_000 + b"b\n",
         "3: contains more than 250 blanks in a row; remove",

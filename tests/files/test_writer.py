@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -79,3 +80,15 @@ def test_the_reader_of_a_pipe_is_waited_for_a_little_and_not_for_ever(tmp_path: 
         new.write(b"read")
     assert os.read(reader, 100) == b"read"
     os.close(reader)
+
+
+@pytest.mark.parametrize("over", [True, False])
+def test_a_file_that_is_in_place_was_written_whatever_becomes_of_its_first_name(
+    over: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_path: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(Path, "unlink", refused)
+    write(tmp_path / "a", over=over)
+    assert (tmp_path / "a").read_bytes() == b"new"

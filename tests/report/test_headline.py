@@ -59,7 +59,7 @@ def test_when_a_run_is_done_is_said_with_its_start() -> None:
 
 def test_an_instance_is_said_with_its_prices_and_their_age() -> None:
     one = Rented("g5.xlarge", "us-east-1", 1.006, 0.45, False, "2026-11-20", 1)
-    words = "g5.xlarge in us-east-1 (0.503 EUR/h, 0.225 EUR/h spot; prices of 2026-11-20, 1 day old)"
+    words = "g5.xlarge in us-east-1 (0.503 EUR/h on demand, 0.225 EUR/h spot; prices of 2026-11-20, 1 day old)"
     assert headline.on_instance(one, Currency("EUR", 0.5)) == words
     assert "spot price unknown" in headline.on_instance(replace(one, usd_per_hour_spot=None), Currency())
 

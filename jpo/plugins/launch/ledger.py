@@ -18,7 +18,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,20 +75,19 @@ def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
 
     Raises LaunchError: JPO-E752, it cannot be made; JPO-E785, another process has it, where nobody is to wait.
     """
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise LaunchError(str(folder), f"cannot be written ({error.strerror})", "check disk and mode", code="JPO-E752") from error
-    try:
+    with ExitStack() as stack:
         try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            stack.callback(os.close, lock)
             fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError as error:  # of the lock alone, and of nothing that happens under it
             remedy = "wait for it, or end it: what it did so far is kept, and run the same command again to continue"
             raise LaunchError(folder.name, "another process is at it", remedy, code=TAKEN) from error
+        except OSError as error:
+            finding = f"cannot be written ({error.strerror})"
+            raise LaunchError(str(folder), finding, "check disk and mode", code="JPO-E752") from error
         yield
-    finally:
-        os.close(lock)
 
 
 def write(ledger: Path, entry: Entry) -> None:
@@ -137,7 +136,11 @@ def past_file(ledger: Path, run_id: str) -> Path:
 
 def entries(ledger: Path, on_error: Callable[[LaunchError], object] = lambda _error: None) -> Iterator[Entry]:
     """All entries by their run ids, without those whose folders were cleaned up; `on_error` gets the error of a damaged one."""
-    for file in sorted(ledger.glob("[!.]*/launch.json")):
+    try:
+        found = sorted(ledger.glob("[!.]*/launch.json"))
+    except OSError as error:
+        raise LaunchError(str(ledger), f"cannot be read ({error.strerror})", "check the disk", code="JPO-E752") from error
+    for file in found:
         try:
             if (entry := read(ledger, file.parent.name)) is not None:
                 yield entry

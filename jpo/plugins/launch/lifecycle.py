@@ -83,7 +83,11 @@ def _intended(job: LaunchJob, engine: str, ledger: Path, now: float, config: byt
         if not (ledger / ".gitignore").exists():
             put(ledger / ".gitignore", b"*\n")  # what runs print may hold secrets, and `git add .` takes all
         folder = folder_of(ledger, job.run_id)
-        (folder / "runs").mkdir(exist_ok=True)
+        try:
+            (folder / "runs").mkdir(exist_ok=True)
+        except OSError as error:
+            finding = f"cannot be written ({error.strerror})"
+            raise LaunchError(str(folder), finding, "check disk and mode", code="JPO-E752") from error
         put(folder / "config.ini", config)
         entry = Entry(job, engine, now)
         write(ledger, entry)

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -54,17 +56,17 @@ def place_of(path: list[str], origins: Mapping[str, Origin], toml: Path | None) 
 def refuse_impossible(parameters: Mapping[str, Any], origins: Mapping[str, Origin], toml: Path | None) -> None:
     """Raise UsageError for a parameter of the team's own that the guard would refuse, and for words where JPO knows numbers."""
     for name, line in parameters.items():
-        place = place_of(["parameters", name], origins, toml)
+        place = partial(place_of, ["parameters", name], origins, toml)
         if is_own(name) and (known := meant(name, line.get("key"))):
-            raise UsageError(place, f"unknown key [parameters] {name}", f"did you mean {known}?", code="JPO-E302")
+            raise UsageError(place(), f"unknown key [parameters] {name}", f"did you mean {known}?", code="JPO-E302")
         try:
             if is_own(name):
                 own_limit(name, parameters)
         except ValueError as error:
-            raise UsageError(place, str(error), code="JPO-E302") from None
+            raise UsageError(place(), str(error), code="JPO-E302") from None
         if not is_own(name) and ParameterTable.model_validate(line).worded:
             finding = f"[parameters] {name} choices: {quoted(line['choices'])} are not numbers"
-            raise UsageError(place, finding, "write e.g. choices = [1, 2, 4]", code="JPO-E302")
+            raise UsageError(place(), finding, "write e.g. choices = [1, 2, 4]", code="JPO-E302")
 
 
 def known_beside(path: list[str]) -> tuple[str, ...]:
@@ -89,11 +91,12 @@ def line_of(toml: Path, path: list[str]) -> int | None:
     """1-based line of a key in a TOML file as people write them; None when that is not clear."""
     table: list[str] = []
     best = None
-    for number, line in enumerate(toml.read_text("utf-8-sig").split("\n"), start=1):
-        if header := re.match(r"\s*\[([^\[\]]+)\]", line):
-            table = [part.strip(" \"'") for part in header[1].split(".")]
-        key = re.match(r"\s*([\w.\"'-]+)\s*=", line)
-        full = table + ([part.strip("\"'") for part in key[1].split(".")] if key else [])
-        if (header or key) and full and full == path[: len(full)]:
-            best = number
+    with suppress(OSError, ValueError):  # it could be read before
+        for number, line in enumerate(toml.read_text("utf-8-sig").split("\n"), start=1):
+            if header := re.match(r"\s*\[([^\[\]]+)\]", line):
+                table = [part.strip(" \"'") for part in header[1].split(".")]
+            key = re.match(r"\s*([\w.\"'-]+)\s*=", line)
+            full = table + ([part.strip("\"'") for part in key[1].split(".")] if key else [])
+            if (header or key) and full and full == path[: len(full)]:
+                best = number
     return best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from jpo.errors import LaunchError
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs
 from jpo.plugins.launch.ledger import Entry, entries, folder_of, locked, read, write
+from jpo.plugins.launch.project.finished import logs_of
 from jpo.records import Identity, RunStatus, Word
 
 JOB = LaunchJob(
@@ -97,3 +99,31 @@ def test_a_disk_that_is_full_is_the_ledgers_error(tmp_path: Path) -> None:
     with pytest.raises(LaunchError, match="nothing is lost") as caught:
         write(tmp_path, Entry(JOB, "slurm", 1.5))  # no folder to write into
     assert caught.value.code == "JPO-E752"
+
+
+def test_a_lock_that_the_file_system_refuses_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NFS without its lock daemon, or a disk that fails."""
+
+    def refused(_handle: int, _how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refused)
+    open_before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(LaunchError, match="No locks available") as caught, locked(folder_of(tmp_path, "night-1")):
+        pass
+    assert caught.value.code == "JPO-E752"
+    assert len(list(Path("/proc/self/fd").iterdir())) == open_before
+
+
+def test_a_folder_that_cannot_be_listed_is_no_empty_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its runs would be forgotten, or go on record without their logs."""
+
+    def fails(*_: object) -> object:
+        raise OSError(errno.EIO, "Input/output error")
+
+    put(tmp_path, entry := Entry(JOB, "slurm", 1.5))
+    monkeypatch.setattr(Path, "glob", fails)
+    for listed in (lambda: [*entries(tmp_path)], lambda: [*logs_of(entry, tmp_path)]):
+        with pytest.raises(LaunchError, match="Input/output error") as caught:
+            listed()
+        assert caught.value.code == "JPO-E752"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -136,3 +137,20 @@ def test_what_cannot_be_looked_at_is_no_end_of_a_cancelled_run(tmp_path: Path) -
     entry = start(JOB, engine, tmp_path, now=5.0)
     with pytest.raises(LaunchError, match="refuses"):
         cancel(entry, engine, tmp_path, sleep=Clock().sleep)
+
+
+def test_a_full_disk_is_said_and_nothing_is_submitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = Path.mkdir
+
+    def full(path: Path, *given: object, **named: object) -> None:
+        if path.name == "runs":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        make(path, *given, **named)  # type: ignore[arg-type]
+
+    engine = Engine(iter(()))
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "mkdir", full)
+        with pytest.raises(LaunchError, match="No space left on device") as caught:
+            start(JOB, engine, tmp_path, now=1.0)
+    assert (caught.value.code, engine.submitted) == ("JPO-E752", [])
+    assert start(JOB, engine, tmp_path, now=1.0).engine_id == "7"

@@ -81,3 +81,13 @@ def test_a_table_of_pyproject_in_other_letters_is_not_passed_over(tmp_path: Path
     (tmp_path / "pyproject.toml").write_text("[tool.Jpo.parameters]\nbatch_size = { max = 64 }\n")
     with pytest.raises(UsageError, match=r"unknown section \[tool\.Jpo\]; write \[tool\.jpo\]"):
         load(tmp_path / "config.ini", None, {}, {})
+
+
+def test_a_file_that_cannot_be_read_again_costs_an_error_its_line_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> str:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Path, "read_text", fails)
+    assert refused(tmp_path, "[agent]\nexplore = 'wild'\n").startswith(f"{tmp_path}/jpo.toml: agent.explore: ")
+    (tmp_path / "jpo.toml").write_text("[parameters]\nepochs = { freeze = true }\n")
+    load(tmp_path / "config.ini", None, {}, {})  # which is no error at all

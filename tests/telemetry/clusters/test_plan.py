@@ -133,7 +133,7 @@ def test_a_history_that_cannot_be_read_at_once_is_read_in_several_looks():
     with served() as server:
         for _ in range(9):
             server.answers = [tells(NOTHING), tells(NOTHING), hangs]
-            found = look_at(server, 150, watermark=marks[-1] if marks[1:] else None, timeout=0.5)
+            found = look_at(server, 150, watermark=marks[-1] if marks[1:] else None, timeout=2.0)
             if not found.unread:
                 break
             marks.append(found.watermark)

@@ -121,7 +121,7 @@ def same_with(some: Sequence[Parameter], workload: Workload, settings: LoadedSet
         tables: Mapping[str, Any] = toml("[parameters]\n" + "\n".join(map(_entry, some)))
         layers = [(Origin("file", "settings"), settings.tables), (Origin("file", "jpo.toml"), tables)]
         named = merge(layers, root=settings.root, toml=None)
-        found = read_workload(workload.path, named, now=now)
+        found = read_workload(workload.path, named, now=now, content=workload.on_disk)
     except (UsageError, ValueError):  # a key that could be two options, or that TOML cannot say
         return False
     return (found.parameters, found.identity, found.terms) == (workload.parameters, workload.identity, workload.terms)

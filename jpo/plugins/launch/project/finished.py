@@ -92,7 +92,11 @@ def run_again(entry: Entry, ledger: Path, settings: LoadedSettings, store: Store
 
 def logs_of(entry: Entry, ledger: Path) -> Iterator[Path]:
     """The CSV logs in the folder of a run: the one under its id first, then the newest."""
-    found = [*(folder_of(ledger, entry.job.run_id) / "runs").glob("*.csv")]
+    folder = folder_of(ledger, entry.job.run_id) / "runs"
+    try:
+        found = [*folder.glob("*.csv")]
+    except OSError as error:  # a run that goes on record without its log has none for good
+        raise LaunchError(str(folder), f"cannot be read ({error.strerror})", "check the disk", code="JPO-E752") from error
     yield from sorted(found, key=lambda path: (path.stem != entry.job.run_id, -_written_at(path)))
 
 

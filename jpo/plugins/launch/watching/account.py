@@ -32,14 +32,18 @@ def deciding(ledger: Path, run_id: str) -> Iterator[list[Adjustment]]:
 
     Raises LaunchError: JPO-E752, its folder cannot be written; JPO-E782, what stands there is damaged.
     """
-    folder = folder_of(ledger, run_id) / "watch"
-    with locked(folder):
+    with locked(folder_of(ledger, run_id) / "watch"):
         adjustments = read(ledger, run_id)
         before = [*adjustments]
         yield adjustments
         if adjustments != before:
-            account = {"schema_version": 1, "adjustments": [as_json(each) for each in adjustments]}
-            put(folder / FILE, json.dumps(account, indent=1).encode())
+            keep(ledger, run_id, adjustments)
+
+
+def keep(ledger: Path, run_id: str, adjustments: Sequence[Adjustment]) -> None:
+    """Write down the adjustments of a run, under its lock; LaunchError JPO-E752 where they cannot be."""
+    account = {"schema_version": 1, "adjustments": [as_json(each) for each in adjustments]}
+    put(folder_of(ledger, run_id) / "watch" / FILE, json.dumps(account, indent=1).encode())
 
 
 def read(ledger: Path, run_id: str) -> list[Adjustment]:
@@ -60,11 +64,13 @@ def read(ledger: Path, run_id: str) -> list[Adjustment]:
 def put_on_audit_log(
     run_id: str, identity: Identity, made: Sequence[Adjustment], open_store: OpenStore | None, *, kind: str, now: float
 ) -> None:
-    """Put decisions on record that were made, or whose outcome became known (`kind`).
+    """Put decisions on record that were made, or whose outcome became known (`kind`), unless a process now dead did.
 
     The store is open only as long as that takes: a run may go on for days.
     """
     if made and open_store is not None:
         with open_store() as store:
-            for each in made:
-                store.audit(AuditEvent(kind, now, identity, {"run_id": run_id, **as_json(each)}))
+            known = [each.data for each in store.audit_records() if each.kind == kind and each.data.get("run_id") == run_id]
+            for data in map(as_json, made):
+                if not any(each.items() >= data.items() for each in known):
+                    store.audit(AuditEvent(kind, now, identity, {"run_id": run_id, **data}))

@@ -63,3 +63,9 @@ def test_a_quoted_text_is_the_text(text: str) -> None:
 
 def test_half_a_character_has_no_toml() -> None:
     assert quoted("a\udcff") == ""
+
+
+def test_lines_are_those_of_the_config_ini_that_was_read(opened: tuple[Workload, LoadedSettings]) -> None:
+    before = list(parameter_lines(*opened, now=1.7e9))
+    Path("config.ini").unlink()  # or a disk that fails for a moment: a line that is guessed stays in jpo.toml
+    assert list(parameter_lines(*opened, now=1.7e9)) == before

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from jpo.errors import LaunchError
+from jpo.history import open_store
 from jpo.plugins.launch.during.adjustment import Adjustment, Saving
 from jpo.plugins.launch.watching import account
 from jpo.records import Identity
@@ -55,11 +56,12 @@ def test_what_is_damaged_is_said_and_not_overwritten(tmp_path, text):
     assert file.read_text() == text
 
 
-def test_decisions_go_on_the_audit_log_with_their_run():
-    class Log(list):
-        audit = list.append
-
-    log, identity = Log(), Identity("d", "m", "f")
-    account.put_on_audit_log("night-1", identity, [STOP], lambda: nullcontext(log), kind=account.MADE, now=5.0)
-    (event,) = log
+def test_decisions_go_on_the_audit_log_with_their_run_once():
+    identity = Identity("d", "m", "f")
+    with open_store("sqlite://") as store:
+        for made in ([STOP], [STOP], [STOP, replace(STOP, at=100.1)]):  # who put it there was killed before he noted so
+            account.put_on_audit_log("night-1", identity, made, lambda: nullcontext(store), kind=account.MADE, now=5.0)
+        account.put_on_audit_log("night-2", identity, [STOP], lambda: nullcontext(store), kind=account.MADE, now=5.0)
+        event, *others = store.audit_records()
+    assert [(each.data["run_id"], each.data["at"]) for each in others] == [("night-1", 100.1), ("night-2", 100.0)]
     assert (event.kind, event.at, event.data["run_id"], event.data["kind"]) == ("adjusted", 5.0, "night-1", "stop")

@@ -6,8 +6,8 @@ A lease is a locked file in a folder of the user's alone; the lock goes with the
 import fcntl
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from jpo.errors import LaunchError
@@ -24,8 +24,7 @@ def taken(folder: Path, names: Iterable[str], count: int) -> dict[str, int]:
 
     LaunchError JPO-E752 where the folder cannot be used.
     """
-    with _alone(folder):
-        held = _taken(folder, names, count)
+    held = _taken(folder, names, count)
     if len(held) == count:
         return held
     give_back(held.values())
@@ -34,9 +33,7 @@ def taken(folder: Path, names: Iterable[str], count: int) -> dict[str, int]:
 
 def free(folder: Path, names: Sequence[str]) -> list[str]:
     """Those of these things that nobody holds."""
-    with _alone(folder):
-        held = _taken(folder, names, len(names))
-        give_back(held.values())
+    held = _taken(folder, names, len(names), looks=True)
     return [name for name in names if name in held]
 
 
@@ -47,39 +44,36 @@ def give_back(handles: Iterable[int]) -> None:
             os.close(handle)
 
 
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _taken(folder: Path, names: Iterable[str], count: int, *, looks: bool = False) -> dict[str, int]:
     """One process at a time looks or takes: who looks holds all that is free for a moment, and others would find it in use."""
-    handle = _opened(folder, "look")
+    held, alone = dict[str, int](), _locked(folder, "look", fcntl.LOCK_EX)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        for name in names:
+            if len(held) < count and (handle := _locked(folder, name, fcntl.LOCK_EX | fcntl.LOCK_NB)) is not None:
+                held[name] = handle
+    except LaunchError:
+        looks = True
+        raise
     finally:
-        os.close(handle)
-
-
-def _taken(folder: Path, names: Iterable[str], count: int) -> dict[str, int]:
-    held = dict[str, int]()
-    for name in names:
-        if len(held) == count:
-            break
-        handle = _opened(folder, name)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            held[name] = handle
-        except BlockingIOError:
-            os.close(handle)
+        give_back([*(held.values() if looks else ()), *([] if alone is None else [alone])])
     return held
 
 
-def _opened(folder: Path, name: str) -> int:
+def _locked(folder: Path, name: str, how: int) -> int | None:
+    """The descriptor of a locked lease; None: another process has it, for which this one does not wait."""
+    handle = None
     try:
         with suppress(FileExistsError):
             folder.mkdir(mode=0o700)
         there = folder.lstat()
         if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.getuid():
             raise PermissionError(None, "belongs to somebody else")
-        return os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        handle = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fcntl.flock(handle, how)
+        return handle
     except OSError as error:
+        give_back([handle] if handle is not None else [])
+        if isinstance(error, BlockingIOError):
+            return None
         remedy = "check owner, mode and disk"
         raise LaunchError(str(folder), f"cannot be used ({error.strerror})", remedy, code="JPO-E752") from error

@@ -10,7 +10,7 @@ import json
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
@@ -130,20 +130,17 @@ def write_state(folder: Path, state: RunState) -> None:
 @contextmanager
 def supervised(folder: Path) -> Iterator[int | None]:
     """The lock of a run's supervisor: its descriptor where nobody held it, and None where one lives that does."""
-    try:
-        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise _unusable(folder, error) from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        yield None
-        return
-    try:
+    with ExitStack() as stack:
+        handle: int | None = None
+        try:
+            handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            stack.callback(os.close, handle)  # who was handed a copy goes on holding it
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            handle = None
+        except OSError as error:
+            raise _unusable(folder, error) from error
         yield handle
-    finally:
-        os.close(handle)  # who was handed a copy goes on holding it
 
 
 def _unusable(folder: Path, error: OSError) -> LaunchError:

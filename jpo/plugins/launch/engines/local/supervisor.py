@@ -181,6 +181,7 @@ def _watch(run: Supervision, owner: int) -> None:
         if awake in ready:
             with suppress(BlockingIOError):
                 os.read(awake, 512)
+        _reap(run)  # first: what has ended by itself was not stopped
         if owner in ready:
             watched.remove(owner)
             _stop(run, "the process that launched it ended", RunStatus.STOPPED)
@@ -188,7 +189,6 @@ def _watch(run: Supervision, owner: int) -> None:
             watched.remove(run.output.source)
         if run.wanted:
             _stop(run, run.wanted[0], RunStatus.STOPPED)
-        _reap(run)
         if time.monotonic() - run.looked[0] > TICK_SECONDS:
             _hold_to_limits(run)
     run.output.take_rest()

@@ -26,6 +26,8 @@ LOOKS = 20
 WINDOW_LOOKS = 200
 """Newest measurements that tell what a run uses."""
 NOT_CARRIED_OUT = "JPO-W784"
+BEGUN, UNSEEN = "begun", "the process that did it was killed before it saw an answer"
+"""Answers of a decision while it is carried out, and once the run of one that was left so is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +103,22 @@ def decide(
     job = reach.entry.job
     with account.deciding(reach.ledger, job.run_id) as adjustments:
         waits = must_wait(adjustments, now=now) if options.apply else 0.0
-        new = [each for each in made if is_new(replace(each, applied=options.apply), adjustments)]
+        before = [each for each in adjustments if each.answer != BEGUN]
+        new = [each for each in made if is_new(replace(each, applied=options.apply), before)]
         if waits and any(each.release is None or not each.release.is_return for each in new):
             held = f"the next decision is carried out in {numbers.duration(waits)}: what the last one did must show"
             return tuple(adjustments), held
         done, held = list[Adjustment](), ""
+        if new and options.apply:
+            account.keep(reach.ledger, job.run_id, [*before, *(replace(each, answer=BEGUN) for each in new)])
         for each in new:
             try:
-                done.append(carried_out(each, reach, (*adjustments, *done)) if options.apply else each)
+                done.append(carried_out(each, reach, (*before, *done)) if options.apply else each)
             except LaunchError as error:
                 held = f"{error.in_short}; it is tried again"
-        adjustments += done
+        if new:
+            adjustments[:] = [*before, *done]
+            account.keep(reach.ledger, job.run_id, adjustments)
         account.put_on_audit_log(job.run_id, job.identity, done, reach.open_store, kind=account.MADE, now=now)
         return tuple(adjustments), held
 
@@ -155,7 +162,12 @@ def settle(seen: SeenRun, past: PastRuns, reach: Handle | None, prices: Prices) 
     ended_at, rate = seen.times.ended_at or seen.at, usd_per_hour(seen.parameters, prices)
     with account.deciding(reach.ledger, seen.run_id) as adjustments:
         open_ones = [n for n, each in enumerate(adjustments) if not each.settled]
-        won = _won(seen, past)
+        stopped, won = seen.status is RunStatus.STOPPED, _won(seen, past)
+        for n in open_ones:
+            if adjustments[n].answer == BEGUN:
+                adjustments[n] = replace(adjustments[n], applied=adjustments[n].is_stop and stopped, answer=UNSEEN)
+        made = [adjustments[n] for n in open_ones]
+        account.put_on_audit_log(seen.run_id, seen.identity, made, reach.open_store, kind=account.MADE, now=seen.at)
         for n in open_ones:
             lost = seconds_lost(n, adjustments, seen.epoch_times, end=ended_at)
             adjustments[n] = settled(adjustments[n], ended_at=ended_at, usd_per_hour=rate, won=won, lost=lost)

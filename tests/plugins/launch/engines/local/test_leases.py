@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -52,3 +54,32 @@ def test_a_folder_of_somebody_else_or_a_link_is_not_used(tmp_path: Path) -> None
         with pytest.raises(LaunchError) as caught:
             taken(tmp_path / "theirs", ["a"], 1)
         assert caught.value.code == "JPO-E752"
+
+
+def test_a_lock_that_the_file_system_refuses_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NFS without its lock daemon, or a disk that fails."""
+
+    def refused(_handle: int, _how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refused)
+    open_before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(LaunchError, match="No locks available") as caught:
+        taken(tmp_path / "leases", ["a"], 1)
+    assert caught.value.code == "JPO-E752"
+    assert len(list(Path("/proc/self/fd").iterdir())) == open_before
+
+
+def test_what_was_taken_before_a_lock_is_refused_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = fcntl.flock
+
+    def refused(handle: int, how: int) -> None:
+        if Path(f"/proc/self/fd/{handle}").readlink().name == "b.lock":
+            raise OSError(errno.EIO, "Input/output error")
+        lock(handle, how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fcntl.flock", refused)
+        with pytest.raises(LaunchError):
+            taken(tmp_path / "leases", ["a", "b"], 2)
+    assert free(tmp_path / "leases", ["a", "b"]) == ["a", "b"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -53,3 +54,17 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert caught.value.code == "JPO-E752"
     with pytest.raises(LaunchError):
         write_state(tmp_path / "none", ENDED)
+
+
+def test_a_lock_that_the_file_system_refuses_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NFS without its lock daemon, or a disk that fails."""
+
+    def refused(_handle: int, _how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refused)
+    open_before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(LaunchError, match="No locks available") as caught, supervised(tmp_path):
+        pass
+    assert caught.value.code == "JPO-E752"
+    assert len(list(Path("/proc/self/fd").iterdir())) == open_before

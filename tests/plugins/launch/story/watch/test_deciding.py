@@ -1,16 +1,20 @@
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 from simulated_engine import SimulatedLauncher, VirtualRun
 
 from jpo.cost import Prices
-from jpo.errors import LaunchError
+from jpo.errors import LaunchError, StoreError
+from jpo.history import open_store
 from jpo.plugins.launch.during.adjustment import Adjustment, ReleasedShare, Saving
 from jpo.plugins.launch.during.progress import Rival
 from jpo.plugins.launch.job import JobState, LaunchJob, Needs
 from jpo.plugins.launch.launcher import Resizable
 from jpo.plugins.launch.lifecycle import start
 from jpo.plugins.launch.story.watch.deciding import (
+    BEGUN,
+    UNSEEN,
     Handle,
     WatchOptions,
     Window,
@@ -20,6 +24,7 @@ from jpo.plugins.launch.story.watch.deciding import (
     settle,
     with_kept,
 )
+from jpo.plugins.launch.watching import account
 from jpo.plugins.launch.watching.past import PastRuns
 from jpo.plugins.launch.watching.seen import ResourcesInUse, RunTimes, SeenRun, TrainingLog
 from jpo.records import VAL_LOSS, Identity, RunStatus
@@ -184,6 +189,43 @@ def test_what_came_of_a_decision_is_known_at_the_end(handle, status, seconds, ri
     assert settled.actual.seconds == seconds
     assert settled.right is right
     assert settle(over, past, reached, Prices()) == (settled,)
+
+
+def test_a_stop_whose_watch_was_killed_before_it_could_note_it_is_on_record_as_done(handle, monkeypatch):
+    """Who looks for the runs that JPO stopped, finds it: one that was stopped from outside says less of its values."""
+    store = open_store("sqlite://")
+    reached = replace(handle(), open_store=lambda: nullcontext(store))
+
+    def killed(*_, **__):
+        raise SystemExit
+
+    monkeypatch.setattr(SimulatedLauncher, "cancel", killed)
+    with pytest.raises(SystemExit):
+        decide([STOP], reached, APPLY, now=1000.0)
+    ended = seen(status=RunStatus.STOPPED, times=RunTimes(900.0, 1001.0))
+    for _ in range(2):
+        (made,) = settle(ended, PastRuns(VAL_LOSS), reached, Prices())
+        assert (made.applied, made.answer, made.settled) == (True, UNSEEN, True)
+    assert [each.kind for each in store.audit_records()] == ["adjusted", "adjustment settled"]
+    assert store.stopped_by_jpo() == {"night-1"}
+
+
+def test_a_stop_that_was_begun_is_begun_again_while_its_run_goes_on(handle):
+    reached = handle()
+    with account.deciding(reached.ledger, "night-1") as adjustments:
+        adjustments.append(replace(STOP, answer=BEGUN))
+    assert decide([], reached, APPLY, now=1000.0)[0] == (replace(STOP, answer=BEGUN),)
+    assert decide([STOP], reached, APPLY, now=1001.0)[0] == (replace(STOP, applied=True),)
+
+
+def test_a_stop_is_noted_though_the_store_fails(handle):
+    def fails():
+        raise StoreError("jpo.db", "is full", code="JPO-E503")
+
+    reached = replace(handle(), open_store=fails)
+    with pytest.raises(StoreError):
+        decide([STOP], reached, APPLY, now=1000.0)
+    assert account.read(reached.ledger, "night-1") == [replace(STOP, applied=True)]
 
 
 def test_a_release_leaves_earlier_ones_as_they_are(handle):
