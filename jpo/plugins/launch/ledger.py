@@ -20,6 +20,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,13 +115,9 @@ def read(ledger: Path, run_id: str) -> Entry | None:
     file = past_file(ledger, run_id) if is_past(ledger, run_id) else folder_of(ledger, run_id) / "launch.json"
     if not file.exists():
         return None
-
-    def refusal(finding: str) -> LaunchError:
-        return LaunchError(str(file), finding, DAMAGED, code="JPO-E752")
-
-    text = contents(file, LARGEST_BYTES, refusal)
+    refusal = partial(LaunchError, str(file), remedy=DAMAGED, code="JPO-E752")
     try:
-        return _entry(json_object(text))
+        return _entry(json_object(contents(file, LARGEST_BYTES, refusal)))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise refusal(f"is damaged ({type(error).__name__}: {words_of(error)})") from error
 
