@@ -70,6 +70,11 @@ def folder_of(ledger: Path, run_id: str) -> Path:
     return ledger / run_id
 
 
+def output_of(ledger: Path, run_id: str) -> Path:
+    """Where stands what a run printed."""
+    return folder_of(ledger, run_id) / "output.log"
+
+
 @contextmanager
 def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
     """The folder of a run, made where it is missing, for one process at a time; the others wait.

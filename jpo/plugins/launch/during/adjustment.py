@@ -70,11 +70,6 @@ class Adjustment:
     def is_stop(self) -> bool:
         return self.release is None
 
-    @property
-    def settled(self) -> bool:
-        """Whether it is known what came of it."""
-        return self.actual is not None
-
 
 def as_json(made: Adjustment) -> dict[str, Any]:
     """A decision as it is kept and published, flat."""

@@ -15,15 +15,14 @@ from jpo.project.prices import prices_of
 from jpo.records import Parameters, Workload, plain
 
 NOTHING: Mapping[str, str] = {}
-NOT_OF_AN_ID = "-"
 PRICES = ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour")
 
 
 def new_run_id(workload: Workload, *, now: float) -> str:
     """An id for a run that starts now: model, time (UTC) and what tells it from others of the same second."""
-    model = "".join(sign if sign.isascii() and sign.isalnum() else NOT_OF_AN_ID for sign in workload.identity.model.lower())
+    model = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in workload.identity.model.lower())
     moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    return f"{model.strip(NOT_OF_AN_ID)[:32] or 'run'}-{moment}-{secrets.token_hex(4)}"
+    return f"{model.strip('-')[:32] or 'run'}-{moment}-{secrets.token_hex(4)}"
 
 
 def job_of(

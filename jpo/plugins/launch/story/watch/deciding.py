@@ -154,7 +154,7 @@ def settle(seen: SeenRun, past: PastRuns, reach: Handle | None, prices: Prices) 
         return ()
     ended_at, rate = seen.times.ended_at or seen.at, usd_per_hour(seen.parameters, prices)
     with account.deciding(reach.ledger, seen.run_id) as adjustments:
-        open_ones = [n for n, each in enumerate(adjustments) if not each.settled]
+        open_ones = [n for n, each in enumerate(adjustments) if each.actual is None]
         won = _won(seen, past)
         for n in open_ones:
             lost = seconds_lost(n, adjustments, seen.epoch_times, end=ended_at)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -114,31 +114,27 @@ def watching(
 
     Raises UsageError: JPO-E780, nothing is known of such a run; JPO-E781, --apply of one that JPO did not launch.
     """
-    with ExitStack() as open_things:
-        with open_history(settings):
-            pass  # a store that cannot be used is reported now, not after hours
-        ledger = ledger_of(settings)
-        entry = read(ledger, run) if run is not None and RUN_ID.fullmatch(run) else None
-        if log is None and entry is not None:
-            launcher = launcher_for(entry, settings, environ)
-            yield open_things.enter_context(_launched(entry, launcher, settings, options))
-            return
-        if options.apply:
-            finding = "was not launched by JPO, which can neither stop it nor take anything from it"
-            raise UsageError(str(log or run), finding, "leave out --apply, or start runs with `jpo run`", code=NOT_OURS)
-        path = Path(run) if log is None and run is not None and (run.endswith(".csv") or "/" in run) else log
-        if path is not None:
-            see = open_things.enter_context(LogObserver(path, own_names(settings))).observe
-        else:
-            see = _measured(run or "", config, settings).observe
-        yield RunWatch(see, None, settings, _terms_of(settings), options, path)
+    with open_history(settings):
+        pass  # a store that cannot be used is reported now, not after hours
+    entry = read(ledger_of(settings), run) if run is not None and RUN_ID.fullmatch(run) else None
+    if log is None and entry is not None:
+        with _launched(entry, launcher_for(entry, settings, environ), settings, options) as watch:
+            yield watch
+        return
+    if options.apply:
+        finding = "was not launched by JPO, which can neither stop it nor take anything from it"
+        raise UsageError(str(log or run), finding, "leave out --apply, or start runs with `jpo run`", code=NOT_OURS)
+    path = Path(run) if log is None and run is not None and (run.endswith(".csv") or "/" in run) else log
+    observing = closing(LogObserver(path, own_names(settings))) if path else nullcontext(_measured(run or "", config, settings))
+    with observing as observer:
+        yield RunWatch(observer.observe, None, settings, _terms_of(settings), options, path)
 
 
 @contextmanager
 def _launched(entry: Entry, launcher: Launcher, settings: LoadedSettings, options: WatchOptions) -> Iterator[RunWatch]:
     ledger = ledger_of(settings)
     reach = Handle(entry, launcher, ledger, partial(open_history, settings))
-    with LaunchObserver(entry, launcher, ledger, settings) as observer:
+    with closing(LaunchObserver(entry, launcher, ledger, settings)) as observer:
         yield RunWatch(observer.observe, reach, settings, _terms_of(settings), options)
 
 
