@@ -47,7 +47,6 @@ class Entry:
     """Account of one launched run.
 
     Attributes:
-        engine: name of the engine, as `--on` has it.
         asked_at: unix seconds of the intent.
         engine_id: the engine's id of it; None: it was never submitted, or nobody knows.
         end: how it ended; None: it goes on, as far as is known.

@@ -47,7 +47,6 @@ class Adjustment:
 
     Attributes:
         at: unix seconds.
-        why: in a sentence.
         release: None: it is a stop.
         wins: the chance to win that a stop rests on.
         expected: reward; `actual`: what it was, once the run ended.

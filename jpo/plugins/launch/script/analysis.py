@@ -68,7 +68,6 @@ class TrainingScript:
 
     Attributes:
         options: name of an argument, in lower case with _, -> the option as it is typed ("--batch-size").
-        config: how it comes to config.ini.
         keys: names that it looks up in settings.
         variables: of the environment that it reads.
         words: every name and text in it, in lower case: what is not among them it cannot mean.
@@ -76,7 +75,6 @@ class TrainingScript:
         own_values: names, in lower case, that it sets to nothing but values written in the code.
         settings_by: modules by which it reads settings in other formats, where it reads none in that of config.ini.
         subcommands: its options stand behind the name of a subcommand.
-        frameworks: names of those that it uses.
         uses_gpu: whether anything in it speaks of a GPU.
         entry: None: it runs by itself.
     """

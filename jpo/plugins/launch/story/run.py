@@ -119,15 +119,8 @@ def _job(
 ) -> tuple[LaunchJob, tuple[Note, ...]]:
     """The job that is meant, and what must be said of it."""
     invocation = invocation_of(words, workload, here.folder, here.environ, engine=engine)
-    job = job_of(
-        workload,
-        settings,
-        invocation.command,
-        run_id=new_run_id(workload, now=options.now) if options.run_id is None else options.run_id,
-        folder=invocation.folder,
-        environment=invocation.environment,
-        longest_seconds=options.longest_seconds,
-    )
+    run_id = new_run_id(workload, now=options.now) if options.run_id is None else options.run_id
+    job = job_of(workload, settings, invocation, run_id=run_id, longest_seconds=options.longest_seconds)
     return job, invocation.notes
 
 

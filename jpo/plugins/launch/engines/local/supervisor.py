@@ -51,7 +51,6 @@ class Order:
 
     Attributes:
         folder: of the run in the ledger.
-        start_in: where the command starts.
         environment: all of it.
         cpus: numbers of those that it is bound to; empty: to none.
         leases: descriptors of what it holds; given back before its end is written down.

@@ -89,14 +89,7 @@ def job_for(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary:
     """The job that runs the command with what config.ini has now; UsageError JPO-E756: no command, E773, E774: a bad script."""
     workload = read_workload(task.path, task.settings, now=outside.clock())  # as the run will read it
     invocation = invocation_of(plan.command, workload, outside.folder, outside.environ, engine=task.engine)
-    job = job_of(
-        workload,
-        task.settings,
-        invocation.command,
-        run_id=run_id,
-        folder=invocation.folder,
-        environment={**invocation.environment, **plan.environment},
-    )
+    job = job_of(workload, task.settings, invocation, run_id=run_id, environment=plan.environment)
     return shortened(job, boundary.in_all)
 
 

@@ -49,7 +49,6 @@ class RunWatch:
     Attributes:
         see: the run as it is at a moment; None: there is nothing of it yet.
         reach: None: JPO did not launch it, and cannot stop or resize it.
-        terms: what settings say about runs.
         log: the CSV log that is looked at; None: it is another observer.
         decided_at: the last epoch at the last decision.
     """
