@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from jpo.errors import LaunchError
+from jpo.plugins.launch.engines.kubernetes.launcher import KubernetesLauncher
 from jpo.plugins.launch.engines.kubernetes.live import LivePod
 from jpo.plugins.launch.job import RUN_ID
 from jpo.plugins.launch.ledger import read
@@ -37,6 +38,6 @@ def live_run(name: str, settings: LoadedSettings, environ: Mapping[str, str]) ->
             raise LaunchError(f"run {name}", finding, "see `jpo watch`", code="JPO-E753")
         return launcher.live(entry.engine_id)
     if POD.fullmatch(name):
-        engine: Any = launcher_of(settings, "kubernetes", environ=environ, detached=True)
+        engine: Any = launcher_of(settings, KubernetesLauncher.name, environ=environ, detached=True)
         return LivePod(engine.session, name)
     return None

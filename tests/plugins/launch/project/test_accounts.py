@@ -178,8 +178,6 @@ def test_the_folder_of_a_run_goes_as_long_after_its_end_as_the_setting_says(
     folder_of(ledger, "run-1").mkdir(parents=True)
     entry = Entry(job_of(workload, settings, Invocation(("true",)), run_id="run-1"), "local", 10.0, "id", end, recorded=True)
     write(ledger, entry)
-        ledger, Entry(job_of(workload, settings, Invocation(("true",)), run_id="run-1"), "local", 10.0, "id", end, recorded=True)
-    )
     with open_history(settings) as store:
         launched(settings, store, now=5000.0, keep=False)
         assert folder_of(ledger, "run-1").is_dir()
