@@ -118,8 +118,7 @@ def names_another(run_id: str, identity: Identity, entry: Entry) -> str:
 
 def _as_launched(run: Run, entry: Entry, is_inside: bool) -> Run:
     """The run of a log under the launch's identity, its own words in `source`. One of this workload where settings have logs
-    keeps its id, under which whoever reads those records it, too.
-    """
+    keeps its id, under which whoever reads those records it, too."""
     job, own = entry.job, entry.job.identity.includes(run.identity)
     if own and not is_inside:
         return run

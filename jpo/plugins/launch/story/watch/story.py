@@ -63,7 +63,6 @@ class RunWatch:
     past: PastRuns | None = None
     decided_at: float | None = None
     verdict: StopVerdict | None = None
-    held: str = ""
 
     def observe(self, now: float, *, at_once: bool = False) -> WatchedRun | None:
         """How the run stands, and what was decided at this look, at once or when due; None: there is nothing of it yet."""
@@ -79,7 +78,7 @@ class RunWatch:
             decisions = settle(seen, self.past, self.reach, self.terms.prices)
             return standing(seen, self.past, progress, self.terms, None, decisions)
         made: tuple[Adjustment, ...] = ()
-        usual = (self.past.usual_epochs if self.past else None) or seen.epochs_planned
+        usual = self.past.usual_epochs or seen.epochs_planned
         asked = at_once or bool(progress and progress.diverged)
         if progress and seen.state is JobState.RUNNING and (asked or is_due(seen, self.decided_at, usual, self.options.every)):
             self.decided_at = seen.training.last_epoch or 0.0
@@ -95,8 +94,8 @@ class RunWatch:
                 uses = self.window.uses(held_now(self._given(seen), before))
                 made = tuple(returns(before, seen.epoch_times, now=seen.at))
                 made = made or tuple(releases(uses, progress, seen.parameters, self.terms.prices, now=seen.at))
-        decisions, self.held = decide(made, self.reach, self.options, now=now)
-        return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
+        decisions, held = decide(made, self.reach, self.options, now=now)
+        return standing(seen, self.past, progress, self.terms, self.verdict, decisions, held)
 
     def _given(self, seen: SeenRun) -> Needs:
         if self.reach is not None:
