@@ -50,8 +50,7 @@ class Launcher(Protocol):
 @runtime_checkable
 class Resizable(Protocol):
     """An engine that changes what a running job holds: CPU affinity, `scontrol update`, the resize of a pod. Of one that does
-    not, watchers say so.
-    """
+    not, watchers say so."""
 
     def resize(self, engine_id: str, needs: Needs) -> None:
         """Give the job these resources from now on, as far as the engine can change them while it runs.

@@ -20,6 +20,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,6 @@ class Entry:
     """Account of one launched run.
 
     Attributes:
-        engine: name of the engine, as `--on` has it.
         asked_at: unix seconds of the intent.
         engine_id: the engine's id of it; None: it was never submitted, or nobody knows.
         end: how it ended; None: it goes on, as far as is known.
@@ -67,6 +67,11 @@ def folder_of(ledger: Path, run_id: str) -> Path:
         remedy = "`jpo watch` lists the runs that were launched here"
         raise LaunchError(quoted(run_id), "is not a run id", remedy, code="JPO-E751")
     return ledger / run_id
+
+
+def output_of(ledger: Path, run_id: str) -> Path:
+    """Where stands what a run printed."""
+    return folder_of(ledger, run_id) / "output.log"
 
 
 @contextmanager
@@ -113,13 +118,9 @@ def read(ledger: Path, run_id: str) -> Entry | None:
     file = past_file(ledger, run_id) if is_past(ledger, run_id) else folder_of(ledger, run_id) / "launch.json"
     if not file.exists():
         return None
-
-    def refusal(finding: str) -> LaunchError:
-        return LaunchError(str(file), finding, DAMAGED, code="JPO-E752")
-
-    text = contents(file, LARGEST_BYTES, refusal)
+    refusal = partial(LaunchError, str(file), remedy=DAMAGED, code="JPO-E752")
     try:
-        return _entry(json_object(text))
+        return _entry(json_object(contents(file, LARGEST_BYTES, refusal)))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise refusal(f"is damaged ({type(error).__name__}: {words_of(error)})") from error
 

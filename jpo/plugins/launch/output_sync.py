@@ -19,8 +19,7 @@ class OutputSync:
 
     def bring(self, run_id: str, now: float | None, bring: Callable[[Path], object], *, at_once: bool = False) -> None:
         """Bring them into the run's folder, if that is there and it is time, or `at_once`; that they cannot be had is no news of
-        the run. `now` are seconds of any clock; None: not known, and nothing is brought.
-        """
+        the run. `now` are seconds of any clock; None: not known, and nothing is brought."""
         if self._ledger is None or now is None or not RUN_ID.fullmatch(run_id):
             return
         due = at_once or now - self._brought_at.get(run_id, -math.inf) >= self._pause_seconds

@@ -47,7 +47,6 @@ class Adjustment:
 
     Attributes:
         at: unix seconds.
-        why: in a sentence.
         release: None: it is a stop.
         wins: the chance to win that a stop rests on.
         expected: reward; `actual`: what it was, once the run ended.
@@ -69,11 +68,6 @@ class Adjustment:
     @property
     def is_stop(self) -> bool:
         return self.release is None
-
-    @property
-    def settled(self) -> bool:
-        """Whether it is known what came of it."""
-        return self.actual is not None
 
 
 def as_json(made: Adjustment) -> dict[str, Any]:

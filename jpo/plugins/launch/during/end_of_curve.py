@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import fmean, stdev
 
-from jpo.plugins.launch.during.final_error import student_quantile
+from jpo.cost.thresholds import student_quantile
 from jpo.records import Interval
 
 FEWEST = 3

@@ -23,7 +23,7 @@ from statistics import pstdev
 
 import numpy as np
 
-from jpo.cost.thresholds import within
+from jpo.cost.thresholds import student_quantile, within
 from jpo.forecast.curves.curve import Curve
 from jpo.records import Floats, Interval
 
@@ -68,14 +68,9 @@ class FinalError:
 
 
 def final_error(curve: Curve, epochs: float, finished: Sequence[Curve]) -> FinalError | None:
-    """The log of the error after all epochs.
+    """The log of the error after all epochs, by the curve so far; None before FEWEST_EPOCHS.
 
-    Args:
-        curve: of the run so far.
-        epochs: those that it will have in all.
-        finished: curves of runs of the same workload that came to their end, of which those with as many epochs count.
-
-    Returns None before FEWEST_EPOCHS.
+    `finished`: curves of runs of the same workload that came to their end, of which those with as many epochs count.
     """
     done = curve.epochs[-1]
     if len(curve.epochs) < FEWEST_EPOCHS or epochs <= 0:
@@ -87,11 +82,10 @@ def final_error(curve: Curve, epochs: float, finished: Sequence[Curve]) -> Final
     level = curve.level(done)
     levels = [other.level(done) for other in begun]
     lowest = min((level, *levels))
-    rows = [_features(begun[n], levels[n], lowest, share, horizon) for n in range(len(past))]
-    spreads = [_spread(begun[n], levels[n], lowest, share, horizon) for n in range(len(past))]
+    known = [_row(other, behind - lowest, share, horizon) for other, behind in zip(begun, levels, strict=True)]
     falls = [levels[n] - past[n].logs[-1] for n in range(len(past))]
-    mean, covariance, scale, freedom = _posterior(rows, falls, spreads)
-    row, spread = _features(curve, level, lowest, share, horizon), _spread(curve, level, lowest, share, horizon)
+    mean, covariance, scale, freedom = _posterior([row for row, _ in known], falls, [spread for _, spread in known])
+    row, spread = _row(curve, level - lowest, share, horizon)
     deviation = scale * math.sqrt(spread**2 + float(row @ covariance @ row))
     reach = level - furthest(falls) if share >= BEGUN else -math.inf
     return FinalError(level - float(row @ mean), deviation, freedom, len(past), reach)
@@ -114,13 +108,11 @@ def furthest(falls: Sequence[float]) -> float:
     return max(falls) + pstdev(falls) * max(0.0, -math.log(UNSEEN * (len(falls) + 1)))
 
 
-def _features(curve: Curve, level: float, lowest: float, share: float, horizon: float) -> Floats:
-    return np.array((horizon, horizon * curve.slope(), (1 - share) * (level - lowest)))
-
-
-def _spread(curve: Curve, level: float, lowest: float, share: float, horizon: float) -> float:
-    """Standard deviation of what is left, where the posterior scale is 1; the last error is as rough as those before it."""
-    return math.hypot(OWN * horizon + LAGGING * math.sqrt(1 - share) * (level - lowest), 1.25 * curve.roughness(), 0.01)
+def _row(curve: Curve, behind: float, share: float, horizon: float) -> tuple[Floats, float]:
+    """What the three numbers are multiplied by, for a curve so far behind the lowest, and the standard deviation of what is left,
+    where the posterior scale is 1; the last error is as rough as those before it."""
+    spread = math.hypot(OWN * horizon + LAGGING * math.sqrt(1 - share) * behind, 1.25 * curve.roughness(), 0.01)
+    return np.array((horizon, horizon * curve.slope(), (1 - share) * behind)), spread
 
 
 def _posterior(rows: Sequence[Floats], falls: Sequence[float], spreads: Sequence[float]) -> tuple[Floats, Floats, float, int]:
@@ -142,13 +134,3 @@ def _posterior(rows: Sequence[Floats], falls: Sequence[float], spreads: Sequence
 def student_below(t: float, freedom: int) -> float:
     """Probability that a Student's t with whole degrees of freedom is below `t`."""
     return 0.5 * (1 + math.copysign(within(math.atan(abs(t) / math.sqrt(freedom)), freedom), t))
-
-
-def student_quantile(share: float, freedom: int) -> float:
-    """The value which a Student's t is below with a probability of at least 0.5, by bisection."""
-    low, high = 0.0, math.pi / 2
-    for _ in range(50):
-        middle = (low + high) / 2
-        below = student_below(math.sqrt(freedom) * math.tan(middle), freedom) < share
-        low, high = (middle, high) if below else (low, middle)
-    return math.sqrt(freedom) * math.tan((low + high) / 2)

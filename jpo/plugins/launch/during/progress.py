@@ -12,7 +12,6 @@ class ResourceUse:
 
     Attributes:
         resource: "gpus", "cpus" or "memory_gib".
-        given: what it may use.
         peak: the highest use in the window; of GPUs, those that were busy at any time.
         looks: how many measurements the window holds.
         epochs: how many epochs passed in it; None: not known.
@@ -32,7 +31,6 @@ class RunProgress:
     Attributes:
         elapsed_seconds: since its start.
         total_seconds: how long it will take in all, if it goes on.
-        usd_per_hour: what it costs.
         curve: of its errors so far; None also before the first.
         diverged: its losses are no numbers any more (divergence.py).
         epochs: those that it will have in all.

@@ -49,8 +49,6 @@ class StopVerdict:
     """Whether a run goes on.
 
     Attributes:
-        stop: True: it should end now.
-        why: in a sentence.
         wins: probability that it beats the rival; None: nothing says so.
         left: cost of going on, in runs of the rival.
         saves: what stopping is expected to save, before any run in its place.

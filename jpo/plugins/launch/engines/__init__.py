@@ -51,7 +51,6 @@ class Surroundings:
     """What an engine may need of the process that launches.
 
     Attributes:
-        environ: its environment variables.
         ledger: absolute; the folder with one folder per run.
         clock: unix seconds.
         detached: runs go on when this process ends; else an engine on this machine ends them with it.

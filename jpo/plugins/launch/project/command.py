@@ -43,7 +43,7 @@ class Invocation:
     """
 
     command: tuple[str, ...]
-    folder: Path | None
+    folder: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
 
@@ -61,7 +61,7 @@ def invocation_of(
     Raises UsageError: JPO-E773, there is no such script; JPO-E774, it is no Python, or cannot be called.
     """
     if not words:
-        return Invocation((), None)
+        return Invocation(())
     path = [folder / each for each in environ.get("PYTHONPATH", "").split(os.pathsep) if each]
     if not words[0].endswith(SCRIPT):
         return _command_as_typed(words, workload, folder, path)

@@ -11,7 +11,7 @@ from pathlib import Path
 from jpo.errors import LaunchError, TelemetryError
 from jpo.files.reading import number_or_nan
 from jpo.history import Store
-from jpo.plugins.launch.ledger import Entry, folder_of, is_past
+from jpo.plugins.launch.ledger import Entry, folder_of, is_past, output_of
 from jpo.plugins.launch.lifecycle import recorded
 from jpo.plugins.launch.script.model_facts import printed, written
 from jpo.plugins.launch.watching import account
@@ -75,7 +75,7 @@ def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
             if counts.source != run.source:
                 unread.append(Note("JPO-W775", names_another(run.run_id, run.identity, entry), path.name))
             scripts = (entry.job.folder / word for word in entry.job.command if word.endswith(".py"))
-            found = written(next(scripts, Path())) | printed(folder_of(ledger, entry.job.run_id) / "output.log") | facts_of(path)
+            found = written(next(scripts, Path())) | printed(output_of(ledger, entry.job.run_id)) | facts_of(path)
             return EndedRun(counts, path, tuple(unread), facts=found)
         of_others.append(Note("", f"{path} is of run {run.run_id}, which began before", str(path)))
     elsewhere = settings.values.prometheus.url is not None
@@ -122,8 +122,7 @@ def names_another(run_id: str, identity: Identity, entry: Entry) -> str:
 
 def _as_launched(run: Run, entry: Entry, is_inside: bool) -> Run:
     """The run of a log under the launch's identity, its own words in `source`. One of this workload where settings have logs
-    keeps its id, under which whoever reads those records it, too.
-    """
+    keeps its id, under which whoever reads those records it, too."""
     job, own = entry.job, entry.job.identity.includes(run.identity)
     if own and not is_inside:
         return run

@@ -2,55 +2,50 @@
 
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from jpo.errors import LaunchError, UsageError
 from jpo.plugins.launch.job import RUN_ID, LaunchJob, Needs
 from jpo.plugins.launch.launcher import Launcher
+from jpo.plugins.launch.project.command import Invocation
 from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
 from jpo.records import Parameters, Workload, plain
 
 NOTHING: Mapping[str, str] = {}
-NOT_OF_AN_ID = "-"
 PRICES = ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour")
 
 
 def new_run_id(workload: Workload, *, now: float) -> str:
     """An id for a run that starts now: model, time (UTC) and what tells it from others of the same second."""
-    model = "".join(sign if sign.isascii() and sign.isalnum() else NOT_OF_AN_ID for sign in workload.identity.model.lower())
+    model = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in workload.identity.model.lower())
     moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    return f"{model.strip(NOT_OF_AN_ID)[:32] or 'run'}-{moment}-{secrets.token_hex(4)}"
+    return f"{model.strip('-')[:32] or 'run'}-{moment}-{secrets.token_hex(4)}"
 
 
 def job_of(
     workload: Workload,
     settings: LoadedSettings,
-    command: Sequence[str],
+    invocation: Invocation,
     *,
     run_id: str,
-    folder: Path | None = None,
     environment: Mapping[str, str] = NOTHING,
     longest_seconds: float | None = None,
 ) -> LaunchJob:
-    """The job that runs a command with the values of a config.ini.
+    """The job of an invocation, with the values of a config.ini; without a command of its own that of [launch] command.
 
     Its environment has every value as JPO_BATCH_SIZE and the like, prices of an hour (JPO_USD_PER_GPU_HOUR), and the path of
     config.ini as JPO_CONFIG; engines add JPO_RUN_ID and JPO_RUNLOG_DIR.
 
     Args:
-        workload: with the values that the run is to have.
-        command: program and arguments; empty: the one of [launch] command.
-        folder: where it starts; None: beside jpo.toml, where [launch] command is written.
         environment: further variables, which win; no secrets.
         longest_seconds: None: as [launch] timeout says.
 
     Raises UsageError: JPO-E756, there is no command; JPO-E757, the id cannot be that of a run.
     """
-    words = tuple(command) or launch_table(settings).command
+    words = invocation.command or launch_table(settings).command
     if not words:
         remedy = "write `train.py` or `-- python train.py` behind config.ini, or [launch] command in jpo.toml"
         raise UsageError("the command line", "names no script and no command to run", remedy, code="JPO-E756")
@@ -65,8 +60,8 @@ def job_of(
         run_id,
         workload.identity,
         words,
-        (folder or settings.root).absolute(),
-        {**values, "JPO_CONFIG": str(workload.path.absolute()), **environment},
+        (invocation.folder or settings.root).absolute(),
+        {**values, "JPO_CONFIG": str(workload.path.absolute()), **invocation.environment, **environment},
         needs_of(workload, settings),
         workload.current,
         longest,

@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from jpo.errors import UsageError
@@ -19,21 +20,9 @@ MOST_MODULES = 40
 """Beside a script that are read with it."""
 ENTRIES = ("main", "train", "train_model", "run")
 """Functions that train, in the order in which they are looked for."""
-FRAMEWORKS = {
-    "torch": "pytorch",
-    "pytorch_lightning": "pytorch",
-    "lightning": "pytorch",
-    "torchvision": "pytorch",
-    "tensorflow": "tensorflow",
-    "keras": "keras",
-    "jax": "jax",
-    "flax": "jax",
-    "sklearn": "scikit-learn",
-    "xgboost": "xgboost",
-    "lightgbm": "lightgbm",
-    "mxnet": "mxnet",
-    "paddle": "paddle",
-}
+FRAMEWORKS = dict.fromkeys(("torch", "pytorch_lightning", "lightning", "torchvision"), "pytorch")
+FRAMEWORKS |= {"tensorflow": "tensorflow", "keras": "keras", "jax": "jax", "flax": "jax", "sklearn": "scikit-learn"}
+FRAMEWORKS |= {name: name for name in ("xgboost", "lightgbm", "mxnet", "paddle")}
 """Modules -> the framework that they are or come with."""
 GPU_WORDS = re.compile(r"\b(cuda|gpu|nccl|mps|rocm|xla|accelerators?|devices?)\b", re.IGNORECASE)
 """`gpus` is not among them: that may be no more than a key of config.ini."""
@@ -79,7 +68,6 @@ class TrainingScript:
 
     Attributes:
         options: name of an argument, in lower case with _, -> the option as it is typed ("--batch-size").
-        config: how it comes to config.ini.
         keys: names that it looks up in settings.
         variables: of the environment that it reads.
         words: every name and text in it, in lower case: what is not among them it cannot mean.
@@ -87,7 +75,6 @@ class TrainingScript:
         own_values: names, in lower case, that it sets to nothing but values written in the code.
         settings_by: modules by which it reads settings in other formats, where it reads none in that of config.ini.
         subcommands: its options stand behind the name of a subcommand.
-        frameworks: names of those that it uses.
         uses_gpu: whether anything in it speaks of a GPU.
         entry: None: it runs by itself.
     """
@@ -166,9 +153,7 @@ def _modules(folder: Path, name: str) -> list[Path]:
 
 
 def _parsed(path: Path) -> ast.Module:
-    def refusal(finding: str) -> UsageError:
-        return UsageError(str(path), finding, "name the Python script that trains", code="JPO-E773")
-
+    refusal = partial(UsageError, str(path), remedy="name the Python script that trains", code="JPO-E773")
     try:
         return ast.parse(contents(path, LARGEST_BYTES, refusal))
     except SyntaxError as error:

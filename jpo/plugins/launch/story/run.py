@@ -17,7 +17,7 @@ from jpo.plugins.launch.engines.aws.skypilot import as_yaml, task
 from jpo.plugins.launch.excerpt import NewOutput, last_words
 from jpo.plugins.launch.job import LaunchJob
 from jpo.plugins.launch.launcher import Launcher, ShowsPlan
-from jpo.plugins.launch.ledger import Entry, folder_of, read
+from jpo.plugins.launch.ledger import Entry, output_of, read
 from jpo.plugins.launch.lifecycle import LONGEST_PAUSE, cancel, follow, noted, start
 from jpo.plugins.launch.project.accounts import LOCAL, accounted_for
 from jpo.plugins.launch.project.boundaries import progress_of
@@ -81,11 +81,12 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
     if options.skypilot is not None:
         job, notes = _job(workload, settings, words, options, here, engine="aws")
         written = _as_task(job, settings, here, options.skypilot)
-        return _report(Entry(job, "skypilot", options.now), ledger, notes=(*notes, written))
+        return LaunchReport(Entry(job, "skypilot", options.now), output_of(ledger, job.run_id), (*notes, written))
     launcher = launcher_of(settings, options.on, environ=here.environ, detached=options.detached)
     job, notes = _job(workload, settings, words, options, here, engine=launcher.name)
     if options.dry_run:
-        report = _report(Entry(job, launcher.name, options.now), ledger, notes=(*notes, *_unchecked(job, launcher)))
+        notes = (*notes, *_unchecked(job, launcher))
+        report = LaunchReport(Entry(job, launcher.name, options.now), output_of(ledger, job.run_id), notes)
         return replace(report, plan=launcher.plan(job, workload.content)) if isinstance(launcher, ShowsPlan) else report
     with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
         accounted_for(settings, store, here.environ, now=options.now, engines={LOCAL, launcher.name})
@@ -93,7 +94,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
     try:
         entry = start(job, launcher, ledger, now=options.now, config=workload.content)
         if options.detached:
-            return _report(entry, ledger, notes=notes)
+            return LaunchReport(entry, output_of(ledger, job.run_id), notes)
         _to_its_end(entry, launcher, ledger, settings, options, here)
     except KeyboardInterrupt:
         if not options.detached:
@@ -118,15 +119,8 @@ def _job(
 ) -> tuple[LaunchJob, tuple[Note, ...]]:
     """The job that is meant, and what must be said of it."""
     invocation = invocation_of(words, workload, here.folder, here.environ, engine=engine)
-    job = job_of(
-        workload,
-        settings,
-        invocation.command,
-        run_id=new_run_id(workload, now=options.now) if options.run_id is None else options.run_id,
-        folder=invocation.folder,
-        environment=invocation.environment,
-        longest_seconds=options.longest_seconds,
-    )
+    run_id = new_run_id(workload, now=options.now) if options.run_id is None else options.run_id
+    job = job_of(workload, settings, invocation, run_id=run_id, longest_seconds=options.longest_seconds)
     return job, invocation.notes
 
 
@@ -145,7 +139,7 @@ def _to_its_end(
 ) -> None:
     """Follow a run, showing how it goes, and what it prints if that is wanted."""
     shown, pause = "", LOCAL_PAUSE if launcher.name == "local" else LONGEST_PAUSE
-    output = NewOutput(_output_of(entry, ledger), {**here.environ, **entry.job.environment})
+    output = NewOutput(output_of(ledger, entry.job.run_id), {**here.environ, **entry.job.environment})
     for status in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep, longest_pause=pause):
         for line in output.lines(over=status.over) if options.follows else ():
             here.live.note(line)
@@ -184,18 +178,11 @@ def _recorded(entry: Entry, ledger: Path, settings: LoadedSettings, notes: tuple
         runs = reversed(store.runs_of(entry.job.identity))
         before = next((run for run in runs if run.ended_well and run.run_id != entry.job.run_id), None)
         ended = put_on_record(entry, ledger, settings, store, now=here.clock())
-    report = _report(entry, ledger, notes=tuple(dict.fromkeys((*notes, *ended.notes))))
-    prices = prices_of(settings)
-    return replace(
-        report,
-        run=ended.run,
-        before=before,
-        costs=tuple(None if run is None else run_cost_usd(run, prices) for run in (ended.run, before)),
-        currency=currency_of(settings),
-        log=ended.log,
-        failure=_failure(entry, ended, report.output, here.environ),
-        facts=ended.facts,
-    )
+    prices, output = prices_of(settings), output_of(ledger, entry.job.run_id)
+    costs = tuple(None if run is None else run_cost_usd(run, prices) for run in (ended.run, before))
+    failure, notes = _failure(entry, ended, output, here.environ), tuple(dict.fromkeys((*notes, *ended.notes)))
+    currency = currency_of(settings)
+    return LaunchReport(entry, output, notes, ended.run, before, costs, currency, ended.log, failure, ended.facts)
 
 
 def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, str]) -> LaunchError | None:
@@ -219,11 +206,3 @@ def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, 
     how = status.value.replace("_", " ") if status else "lost"
     said = "; ".join(dict.fromkeys(text for text in (end.reason, words) if text))
     return LaunchError(place, f"{how}{f': {said}' if said else ''}", f"its output is in {output}", code=FAILED)
-
-
-def _report(entry: Entry, ledger: Path, *, notes: tuple[Note, ...]) -> LaunchReport:
-    return LaunchReport(entry, _output_of(entry, ledger), notes)
-
-
-def _output_of(entry: Entry, ledger: Path) -> Path:
-    return folder_of(ledger, entry.job.run_id) / "output.log"

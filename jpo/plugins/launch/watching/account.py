@@ -8,6 +8,7 @@ Its lock is not that of launch.json, which the engine's own calls take.
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from jpo.errors import LaunchError, words_of
@@ -51,10 +52,8 @@ def read(ledger: Path, run_id: str) -> list[Adjustment]:
     file = folder_of(ledger, run_id) / "watch" / FILE
     if not file.exists():
         return []
-
-    def refusal(finding: str) -> LaunchError:
-        return LaunchError(str(file), finding, "move it away; what was decided stays on the audit log", code="JPO-E782")
-
+    remedy = "move it away; what was decided stays on the audit log"
+    refusal = partial(LaunchError, str(file), remedy=remedy, code="JPO-E782")
     try:
         return [from_json(each) for each in json_object(contents(file, LARGEST_BYTES, refusal))["adjustments"]]
     except (ValueError, KeyError, TypeError) as error:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
 
 from jpo.errors import LaunchError, TelemetryError
 from jpo.forecast.curves.curve import onward
@@ -29,7 +28,7 @@ CSV, PROMETHEUS = "csv", "prometheus"
 
 
 class LogObserver:
-    """Observer of a CSV log that may still be written; a context manager that closes it."""
+    """Observer of a CSV log that may still be written."""
 
     def __init__(self, path: Path, own: Own) -> None:
         self.path, self._own = path, own
@@ -71,10 +70,7 @@ class LogObserver:
             ),
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self._tail.close()
 
 
@@ -95,10 +91,7 @@ def _parameters(head: Mapping[str, str], own: Own) -> Parameters:
 
 
 class LaunchObserver:
-    """Observer of a run that JPO launched: its engine, its log where the engine shares files, else Prometheus.
-
-    A context manager that closes the log.
-    """
+    """Observer of a run that JPO launched: its engine, its log where the engine shares files, else Prometheus."""
 
     def __init__(self, entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings) -> None:
         self._entry, self._launcher, self._ledger = entry, launcher, ledger
@@ -139,12 +132,9 @@ class LaunchObserver:
             ),
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         if self._log is not None:
-            self._log.__exit__()
+            self._log.close()
 
     def _measured(self) -> SeenRun | None:
         """What Prometheus knows of it; nothing where the server does not answer: the engine says that the run goes on."""
@@ -157,9 +147,8 @@ class LaunchObserver:
         path = next(logs_of(self._entry, self._ledger), None)
         if path is None:
             return None
-        if self._log is not None and self._log.path != path:
-            self._log.__exit__()
         if self._log is None or self._log.path != path:
+            self.close()
             self._log = LogObserver(path, self._own)
         try:
             return self._log.observe(now)

@@ -3,8 +3,9 @@ import math
 import numpy as np
 import pytest
 
+from jpo.cost.thresholds import student_quantile
 from jpo.forecast.curves.curve import curve_of
-from jpo.plugins.launch.during.final_error import FinalError, final_error, furthest, shows_end, student_below, student_quantile
+from jpo.plugins.launch.during.final_error import FinalError, final_error, furthest, shows_end, student_below
 
 
 def falling(rng, epochs=30):

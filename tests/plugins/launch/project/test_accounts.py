@@ -17,6 +17,7 @@ from jpo.plugins.launch.ledger import Entry, folder_of, locked, read, write
 from jpo.plugins.launch.lifecycle import start
 from jpo.plugins.launch.project import accounts, source
 from jpo.plugins.launch.project.accounts import accounted_for
+from jpo.plugins.launch.project.command import Invocation
 from jpo.plugins.launch.project.engines import launcher_of
 from jpo.plugins.launch.project.jobs import job_of
 from jpo.plugins.launch.project.source import launched, ledger_of
@@ -34,16 +35,16 @@ def test_runs_that_nobody_followed_go_on_record_and_damage_is_left_aside(reposit
     path.write_text(path.read_text().replace("gpus = 2", "gpus = 0").replace("cpus = 4", "cpus = 1"))
     ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
     launcher = launcher_of(settings, environ=os.environ, detached=True)
-    job = job_of(workload, settings, (sys.executable, "-c", "raise SystemExit(4)"), run_id="run-1")
+    job = job_of(workload, settings, Invocation((sys.executable, "-c", "raise SystemExit(4)")), run_id="run-1")
     entry = start(job, launcher, ledger, now=time.time())
     write(ledger, Entry(entry.job, entry.engine, entry.asked_at))  # as if killed before it was noted
     (folder_of(ledger, "damaged")).mkdir()
     (folder_of(ledger, "damaged") / "launch.json").write_text("{")
     folder_of(ledger, "far").mkdir()
-    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="far"), "slurm", 0.0))
+    write(ledger, Entry(job_of(workload, settings, Invocation(("true",)), run_id="far"), "slurm", 0.0))
     folder_of(ledger, "by-hand").mkdir()
     end = JobStatus(JobState.ENDED, 0, RunStatus.SUCCEEDED, started_at="soon", ended_at=1.0)  # type: ignore[arg-type]
-    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="by-hand"), "local", 0.0, "id", end))
+    write(ledger, Entry(job_of(workload, settings, Invocation(("true",)), run_id="by-hand"), "local", 0.0, "id", end))
     with open_history(settings) as store:
         for _ in range(1200):
             if any(each.run for each in accounted_for(settings, store, os.environ, now=time.time())):
@@ -59,7 +60,7 @@ def test_without_keeping_nothing_is_noted(repository: Repository) -> None:
     path, settings = repository()
     path.write_text(path.read_text().replace("gpus = 2", "gpus = 0").replace("cpus = 4", "cpus = 1"))
     ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
-    job = job_of(workload, settings, ("true",), run_id="run-1")
+    job = job_of(workload, settings, Invocation(("true",)), run_id="run-1")
     start(job, launcher_of(settings, environ=os.environ, detached=True), ledger, now=time.time())
     with open_history(settings) as store:
         assert launched(settings, store, now=time.time(), keep=False) == Finished()
@@ -70,7 +71,7 @@ def test_what_another_process_is_at_is_not_waited_for(repository: Repository) ->
     path, settings = repository()
     ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
     with locked(folder_of(ledger, "run-1")), open_history(settings) as store:
-        write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "local", 0.0))
+        write(ledger, Entry(job_of(workload, settings, Invocation(("true",)), run_id="run-1"), "local", 0.0))
         assert accounted_for(settings, store, os.environ, now=1.0) == ()
 
 
@@ -95,7 +96,7 @@ def test_a_run_of_a_cluster_that_nobody_noted_goes_on_record_and_one_that_is_awa
     cluster = Cluster(lambda *_: VirtualRun(60.0, ended_as=RunStatus.FAILED), lambda: times[0])
     monkeypatch.setattr(accounts, "launcher_of", lambda *_all, **_named: cluster)
     for run_id in ("run-1", "run-2"):
-        job = job_of(workload, settings, ("true",), run_id=run_id)
+        job = job_of(workload, settings, Invocation(("true",)), run_id=run_id)
         (folder_of(ledger, run_id) / "runs").mkdir(parents=True)
         write(ledger, Entry(job, "slurm", 99.0))
         cluster.submit(job, folder_of(ledger, run_id))
@@ -119,7 +120,7 @@ def test_an_engine_that_hangs_is_not_waited_for(repository: Repository, monkeypa
     monkeypatch.setattr(accounts, "launcher_of", lambda *_all, **_named: time.sleep(5))
     monkeypatch.setattr(source, "LONGEST_SECONDS", 0.2)
     folder_of(ledger, "run-1").mkdir(parents=True)
-    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "aws", 99.0))
+    write(ledger, Entry(job_of(workload, settings, Invocation(("true",)), run_id="run-1"), "aws", 99.0))
     begun = time.monotonic()
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).doubts
@@ -135,7 +136,7 @@ def test_an_entry_that_somebody_wrote_by_hand_ends_no_suggestion(repository: Rep
     path, settings = repository(f"[launch.aws]\n{aws}")
     ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
     folder_of(ledger, "run-1").mkdir(parents=True)
-    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "aws", 99.0, "///"))  # of no region
+    write(ledger, Entry(job_of(workload, settings, Invocation(("true",)), run_id="run-1"), "aws", 99.0, "///"))  # of no region
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).doubts
     assert note.text.startswith("How run run-1 ended on aws is not known (its entry is damaged: ")
@@ -148,7 +149,7 @@ def test_a_broken_engine_of_a_package_ends_no_suggestion(repository: Repository,
     ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
     for run_id, engine in (("run-1", "odd"), ("run-2", "gone")):
         folder_of(ledger, run_id).mkdir(parents=True)
-        write(ledger, Entry(job_of(workload, settings, ("true",), run_id=run_id), engine, 99.0))
+        write(ledger, Entry(job_of(workload, settings, Invocation(("true",)), run_id=run_id), engine, 99.0))
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).doubts
     assert note.text.startswith("How run run-1 ended on odd is not known (jpo.engines odd")
@@ -160,7 +161,7 @@ def test_credentials_that_a_branch_chooses_are_not_used_to_ask(repository: Repos
     ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
     monkeypatch.setattr(accounts, "launcher_of", lambda *_all, **_named: pytest.fail("asked"))
     folder_of(ledger, "run-1").mkdir(parents=True)
-    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "kubernetes", 99.0))
+    write(ledger, Entry(job_of(workload, settings, Invocation(("true",)), run_id="run-1"), "kubernetes", 99.0))
     settings = replace(settings, origins={**settings.origins, "launch.kubernetes.context": Origin("file", "jpo.toml")})
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).doubts
@@ -175,7 +176,8 @@ def test_the_folder_of_a_run_goes_as_long_after_its_end_as_the_setting_says(
     ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
     end = JobStatus(JobState.ENDED, 0, RunStatus.SUCCEEDED, started_at=50.0, ended_at=100.0)
     folder_of(ledger, "run-1").mkdir(parents=True)
-    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "local", 10.0, "id", end, recorded=True))
+    entry = Entry(job_of(workload, settings, Invocation(("true",)), run_id="run-1"), "local", 10.0, "id", end, recorded=True)
+    write(ledger, entry)
     with open_history(settings) as store:
         launched(settings, store, now=5000.0, keep=False)
         assert folder_of(ledger, "run-1").is_dir()

@@ -6,6 +6,7 @@ import pytest
 
 from jpo.plugins.launch.ledger import Entry, folder_of
 from jpo.plugins.launch.project.boundaries import progress_of
+from jpo.plugins.launch.project.command import Invocation
 from jpo.plugins.launch.project.jobs import job_of
 from jpo.plugins.launch.project.place import ledger_of
 from jpo.project.workload import read_workload
@@ -32,7 +33,7 @@ HEAD = "# run_id=run-1\n# dataset=digits\n# model=cnn\n# framework=pytorch\n# st
 )
 def test_the_last_epoch_is_told(repository: Repository, log: str | None, shown: object) -> None:
     path, settings = repository()
-    entry = Entry(job_of(read_workload(path, settings, now=0.0), settings, ("true",), run_id="run-1"), "local", 0.0)
+    entry = Entry(job_of(read_workload(path, settings, now=0.0), settings, Invocation(("true",)), run_id="run-1"), "local", 0.0)
     runs = folder_of(ledger_of(settings), "run-1") / "runs"
     runs.mkdir(parents=True)
     if log is not None:

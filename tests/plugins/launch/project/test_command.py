@@ -188,7 +188,7 @@ def test_a_command_is_taken_word_by_word(repository: Repository, tmp_path: Path)
     path, settings = repository()
     workload = read_workload(path, settings, now=0.0)
     assert invocation_of(["make", "a b;c"], workload, tmp_path, {}, engine="local") == Invocation(("make", "a b;c"), tmp_path)
-    assert invocation_of([], workload, tmp_path, {}, engine="local") == Invocation((), None)
+    assert invocation_of([], workload, tmp_path, {}, engine="local") == Invocation(())
     with pytest.raises(UsageError) as caught:
         invocation_of(["none.py"], workload, tmp_path, {}, engine="local")
     assert caught.value.code == "JPO-E773"

@@ -10,6 +10,7 @@ import pytest
 from jpo.plugins.launch.during.adjustment import NOTHING, Adjustment
 from jpo.plugins.launch.job import JobState, JobStatus
 from jpo.plugins.launch.ledger import Entry, folder_of, read, write
+from jpo.plugins.launch.project.command import Invocation
 from jpo.plugins.launch.project.finished import EndedRun, ended_run, put_on_record
 from jpo.plugins.launch.project.jobs import job_of
 from jpo.plugins.launch.project.place import ledger_of
@@ -30,7 +31,7 @@ def finished(
     repository: Repository, end: JobStatus, log: str | None, toml: str = "", place: str = ".jpo/launches/run-1/runs/run-1.csv"
 ) -> EndedRun:
     path, settings = repository(toml)
-    job = job_of(read_workload(path, settings, now=0.0), settings, ("true",), run_id="run-1")
+    job = job_of(read_workload(path, settings, now=0.0), settings, Invocation(("true",)), run_id="run-1")
     entry, ledger = Entry(job, "local", 989.0, "id", end), ledger_of(settings)
     folder_of(ledger, "run-1").mkdir(parents=True, exist_ok=True)
     write(ledger, entry)

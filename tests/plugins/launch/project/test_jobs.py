@@ -7,6 +7,7 @@ import pytest
 
 from jpo.errors import UsageError
 from jpo.plugins.launch.job import RUN_ID, Needs
+from jpo.plugins.launch.project.command import Invocation
 from jpo.plugins.launch.project.jobs import job_of, new_run_id
 from jpo.project.workload import read_workload
 
@@ -18,7 +19,7 @@ PRICED = "[prices]\nusd_per_gpu_hour = 2.5\ngpu_type = 'a100'\n[launch]\ncommand
 
 def test_a_job_has_values_prices_and_needs_of_its_files(repository: Repository) -> None:
     path, settings = repository(PRICED)
-    job = job_of(read_workload(path, settings, now=0.0), settings, (), run_id="run-1", environment={"X": "$(y)"})
+    job = job_of(read_workload(path, settings, now=0.0), settings, Invocation(()), run_id="run-1", environment={"X": "$(y)"})
     assert job.command == ("make", "train")
     assert job.folder == path.parent
     assert job.needs == Needs(gpus=2, gpu_type="a100", cpus=4.0)
@@ -34,10 +35,10 @@ def test_a_job_needs_a_command_and_an_id(repository: Repository) -> None:
     path, settings = repository()
     workload = read_workload(path, settings, now=0.0)
     with pytest.raises(UsageError) as caught:
-        job_of(workload, settings, (), run_id="run-1")
+        job_of(workload, settings, Invocation(()), run_id="run-1")
     assert caught.value.code == "JPO-E756"
     with pytest.raises(UsageError) as caught:
-        job_of(workload, settings, ("true",), run_id="../run")
+        job_of(workload, settings, Invocation(("true",)), run_id="../run")
     assert caught.value.code == "JPO-E757"
 
 

@@ -1,5 +1,5 @@
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 
 import pytest
@@ -20,7 +20,7 @@ COLUMNS = "time,epoch,samples,train_loss,val_loss\n"
 
 @pytest.fixture
 def log(tmp_path):
-    with LogObserver(tmp_path / "log.csv", NONE_OWN) as observer:
+    with closing(LogObserver(tmp_path / "log.csv", NONE_OWN)) as observer:
         yield tmp_path / "log.csv", observer
 
 
@@ -126,7 +126,7 @@ def launched(repository, tmp_path):
         job = LaunchJob("night-1", IDENTITY, ("train",), tmp_path, parameters={"batch_size": 64.0})
         entry = start(job, launcher, tmp_path / "launches", now=clock.now)
         observer = LaunchObserver(entry, launcher, tmp_path / "launches", settings)
-        return opened.enter_context(observer), launcher, clock
+        return opened.enter_context(closing(observer)), launcher, clock
 
     with opened:
         yield made

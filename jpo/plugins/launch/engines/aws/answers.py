@@ -65,18 +65,14 @@ def answer(place: str, question: Callable[[], Answer], seconds: float = LONGEST_
 
     nobody = (aws.NoCredentialsError, aws.PartialCredentialsError, aws.CredentialRetrievalError, aws.ProfileNotFound)
     logged_out = (aws.TokenRetrievalError, aws.UnauthorizedSSOTokenError, aws.SSOTokenLoadError)
+    silent = (aws.HTTPClientError, aws.ConnectionError, aws.IncompleteReadError, ResponseParserError)
     network = f"check network and region; {GOES_ON}"
     troubles: tuple[tuple[Any, str, str, str], ...] = (
         (nobody, "found no AWS credentials", ROLE, "JPO-E766"),
         (logged_out, "has no valid login", "log in again: `aws sso login`", "JPO-E766"),
         ((aws.NoRegionError, aws.InvalidRegionError), "has no region that could be asked", REGION, "JPO-E767"),
         (aws.ParamValidationError, "is asked in a wrong way", "check [launch.aws]", "JPO-E769"),
-        (
-            (aws.HTTPClientError, aws.ConnectionError, aws.IncompleteReadError, ResponseParserError),
-            "gives no answer",
-            network,
-            "JPO-E754",
-        ),
+        (silent, "gives no answer", network, "JPO-E754"),
         (aws.BotoCoreError, "cannot be asked", "check the configuration of AWS' tools", "JPO-E753"),
     )
     try:

@@ -9,6 +9,7 @@ The token of an attempt has the number of its line: one that was refused is a ne
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from jpo.errors import LaunchError
@@ -51,10 +52,8 @@ def read(folder: Path) -> Tried:
     file = folder / FILE
     if not file.exists():
         return Tried()
-
-    def refusal(finding: str) -> LaunchError:
-        return LaunchError(str(file), finding, "look for the run's instance in the console of EC2 first", code="JPO-E752")
-
+    remedy = "look for the run's instance in the console of EC2 first"
+    refusal = partial(LaunchError, str(file), remedy=remedy, code="JPO-E752")
     lines = contents(file, LARGEST_BYTES, refusal).decode("utf-8", "replace").splitlines()
     if any(line != EXHAUSTED and len(line.split()) not in (3, 4) for line in lines):
         raise refusal("is damaged")

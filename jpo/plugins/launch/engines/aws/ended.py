@@ -12,13 +12,8 @@ from jpo.plugins.launch.exits import in_words
 from jpo.plugins.launch.job import JobState, JobStatus
 from jpo.records import RunStatus
 
-NEVER_BEGAN = (
-    "Server.InsufficientInstanceCapacity",
-    "Server.InternalError",
-    "Client.InternalError",
-    "Client.InvalidSnapshot",
-    "Client.VolumeLimitExceeded",
-)
+NEVER_BEGAN: tuple[str, ...] = ("Server.InsufficientInstanceCapacity", "Server.InternalError", "Client.InternalError")
+NEVER_BEGAN += ("Client.InvalidSnapshot", "Client.VolumeLimitExceeded")
 """Beginnings of the reasons for which an instance ends before its run begins: no room after all, a disk that cannot be made."""
 STOPPED_BY = ("Client.UserInitiated", "Server.")
 """Beginnings of the reasons for which an instance ended that say nothing against its run."""

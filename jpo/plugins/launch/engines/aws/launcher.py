@@ -32,13 +32,9 @@ OVER = ("terminated", "shutting-down")
 
 
 class AwsLauncher:
-    """Launcher of EC2 instances.
+    """Launcher of EC2 instances on offer, in places of one region each; `clock`: unix seconds.
 
-    Args:
-        places: where instances may start, one for each region.
-        offers: the instances of these regions that may be rented, with their prices.
-        clock: unix seconds.
-        ledger: with the folders of runs, into which run logs come while a run goes on; None: at its end alone.
+    `ledger`: with the folders of runs, into which run logs come while a run goes on; None: at its end alone.
     """
 
     name = "aws"

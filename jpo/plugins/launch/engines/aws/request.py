@@ -11,7 +11,7 @@ import json
 import math
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -124,9 +124,7 @@ def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath |
         "config": file if config else None,
         "environment": {name: moved(value, here, there) for name, value in sorted(job.environment.items())},
         "longest_seconds": None if job.longest_seconds is None else float(job.longest_seconds),
-        "region": home.region,
-        "bucket": home.bucket,
-        "key": home.key,
+        **asdict(home),
     }
     files = {ON_INSTANCE / "job.json": json.dumps(facts).encode()}
     files |= {ON_INSTANCE / file.name: file.read_bytes() for file in (SUPERVISOR, PROCESSES)}

@@ -64,18 +64,14 @@ def offers_of(places: Sequence[AwsTable], here: Surroundings) -> tuple[Instance,
     Raises UsageError: JPO-E801, there are none of a region; JPO-E802, a catalogue cannot be used.
     """
     of_prices, found = here.catalogue(), list[Instance]()
+    read = () if of_prices else read_last(here)
     for place in places:
         region = None if place.region is None else str(place.region)
-        instances = of_prices or in_catalogue(here, region)
+        own = read if any(instance.region == region for instance in read) else None
+        instances = of_prices or own or read_catalogue(SHIPPED["aws"])
         there = select(instances, region=region, gpu_type=None, place=f"{here.place} [launch.aws]")
         found += [instance for instance in there if not place.families or instance.family in place.families]
     return tuple(found)
-
-
-def in_catalogue(here: Surroundings, region: str | None) -> tuple[Instance, ...]:
-    """The prices that were read last, where they have the region, else those that came with JPO."""
-    read = read_last(here)
-    return read if any(instance.region == region for instance in read) else read_catalogue(SHIPPED["aws"])
 
 
 def read_last(here: Surroundings) -> tuple[Instance, ...]:

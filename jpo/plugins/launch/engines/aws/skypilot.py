@@ -30,8 +30,7 @@ def task(job: LaunchJob, place: AwsTable) -> dict[str, Any]:
 
     Its folder goes along as the working directory, its run log into the bucket of [launch.aws], if that has one.
 
-    Raises:
-        LaunchError: JPO-E755, it asks for GPUs without a type, which SkyPilot needs; JPO-E753, a variable's name cannot be one.
+    Raises LaunchError: JPO-E755, it asks for GPUs without a type, which SkyPilot needs; JPO-E753, a variable's name is none.
     """
     odd = next((name for name in job.environment if not VARIABLE.fullmatch(name)), None)
     if odd is not None:

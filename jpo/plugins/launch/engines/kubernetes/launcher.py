@@ -15,20 +15,9 @@ from jpo.errors import LaunchError
 from jpo.files.reading import contents
 from jpo.plugins.launch.credentials import config_of
 from jpo.plugins.launch.engines import Surroundings
+from jpo.plugins.launch.engines.kubernetes import manifest as objects
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, items, moment, place, table, text
 from jpo.plugins.launch.engines.kubernetes.live import LivePod
-from jpo.plugins.launch.engines.kubernetes.manifest import (
-    CANCELLED,
-    CANCELLED_AT,
-    JOB_DIGEST,
-    LARGEST_CONFIG_BYTES,
-    MANAGED_BY,
-    RUN_ID,
-    digest,
-    manifest,
-    object_name,
-    refuse_unsayable,
-)
 from jpo.plugins.launch.engines.kubernetes.output import fetch_output
 from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER, resources
 from jpo.plugins.launch.engines.kubernetes.quantities import amount
@@ -71,13 +60,13 @@ class KubernetesLauncher:
             namespace = self.session.namespace
         except LaunchError:
             namespace = "default"
-        return manifest(job, self._setup, namespace=namespace, config=config)
+        return objects.manifest(job, self._setup, namespace=namespace, config=config)
 
     def room(self, needs: Needs) -> Room:
         return room_of([*limits_of(self.session, self._setup, needs, in_use=True)], needs, self._setup.gpu_resource)
 
     def refuse(self, job: LaunchJob) -> None:
-        refuse_unsayable(job, self._setup, config_of(job))
+        objects.refuse_unsayable(job, self._setup, config_of(job))
         known = limits_of(self.session, self._setup, job.needs)
         limits = [limit for limit in known if limit.largest is None or not self._setup.autoscaled]
         if found := beyond(limits, job.needs, self._setup.gpu_resource):
@@ -87,8 +76,8 @@ class KubernetesLauncher:
     def submit(self, job: LaunchJob, folder: Path) -> str:
         config = b""
         if (file := folder / "config.ini").exists():
-            config = contents(file, LARGEST_CONFIG_BYTES + 1, lambda finding: LaunchError(str(file), finding, code="JPO-E763"))
-        wanted, *others = items(manifest(job, self._setup, namespace=self.session.namespace, config=config), "items")
+            config = contents(file, objects.LARGEST_CONFIG_BYTES + 1, partial(LaunchError, str(file), code="JPO-E763"))
+        wanted, *others = items(objects.manifest(job, self._setup, namespace=self.session.namespace, config=config), "items")
         made = self._made(job, wanted)
         try:
             for each in others:
@@ -100,13 +89,13 @@ class KubernetesLauncher:
 
     def _made(self, job: LaunchJob, wanted: Answer) -> Answer:
         """The run's Job as it is on the cluster: made now, or before. An answer that nobody can read is settled by its name."""
-        which, namespace = f"Job {object_name(job.run_id)}", self.session.namespace
+        which, namespace = f"Job {objects.object_name(job.run_id)}", self.session.namespace
         try:
             return self.session.ask("BatchV1Api", "create_namespaced_job", namespace, wanted)
         except LaunchError as error:
             if isinstance(error, Refused) and error.status != 409:
                 raise
-            found = self.session.find("BatchV1Api", "read_namespaced_job", object_name(job.run_id), namespace)
+            found = self.session.find("BatchV1Api", "read_namespaced_job", objects.object_name(job.run_id), namespace)
             if not found:
                 raise
         remedy = "give the new run an id of its own"
@@ -117,7 +106,7 @@ class KubernetesLauncher:
         return found
 
     def find(self, job: LaunchJob, folder: Path) -> str | None:
-        found = self.session.find("BatchV1Api", "read_namespaced_job", object_name(job.run_id), self.session.namespace)
+        found = self.session.find("BatchV1Api", "read_namespaced_job", objects.object_name(job.run_id), self.session.namespace)
         return _engine_id(found) if _is_of(found, job) else None
 
     def _add(self, wanted: Answer, owner: Answer) -> None:
@@ -135,7 +124,7 @@ class KubernetesLauncher:
                 if _owns(owner, found):
                     return  # also where it may not be made any more: a quota of objects is looked at first
                 taken = isinstance(error, Refused) and error.status == 409
-                if not taken or not MANAGED_BY.items() <= table(found, "metadata", "labels").items():
+                if not taken or not objects.MANAGED_BY.items() <= table(found, "metadata", "labels").items():
                     raise
                 self.session.ask("CoreV1Api", f"delete_namespaced_{kind}", name, namespace)
         raise LaunchError(f"{text(wanted, 'kind')} {name}", "of an earlier run does not go", "try again", code="JPO-E754")
@@ -156,24 +145,25 @@ class KubernetesLauncher:
     def _job(self, namespace: str, name: str, uid: str) -> Answer:
         """The Job; empty where it is gone, another one has its name, or it is none of JPO's, whatever the ledger says."""
         found = self.session.find("BatchV1Api", "read_namespaced_job", name, namespace)
-        ours = MANAGED_BY.items() <= table(found, "metadata", "labels").items()
+        ours = objects.MANAGED_BY.items() <= table(found, "metadata", "labels").items()
         return found if ours and text(found, "metadata", "uid") == uid else {}
 
     def _keep_up(self, job: Answer, pods: Sequence[Answer], *, at_once: bool = False) -> None:
         """Bring home what a run that goes on has printed so far."""
-        run_id = text(job, "metadata", "annotations", RUN_ID)
+        run_id = text(job, "metadata", "annotations", objects.RUN_ID)
         self._output.bring(run_id, self.session.now, partial(fetch_output, self.session, pods), at_once=at_once)
 
     def _gone(self, namespace: str, name: str, uid: str) -> JobStatus:
         found = self.session.find("CoreV1Api", "read_namespaced_config_map", name, namespace)
         notes = table(found, "metadata", "annotations")
-        if notes.get(CANCELLED) == uid:
-            return JobStatus(JobState.ENDED, ended_as=RunStatus.STOPPED, reason="cancelled", ended_at=moment(notes, CANCELLED_AT))
+        if notes.get(objects.CANCELLED) == uid:
+            at = moment(notes, objects.CANCELLED_AT)
+            return JobStatus(JobState.ENDED, ended_as=RunStatus.STOPPED, reason="cancelled", ended_at=at)
         reason = f"namespace {namespace} has no Job {name} of this run (any more): was it deleted?"
         return JobStatus(JobState.UNKNOWN, reason=reason)
 
     def _pods(self, job: Answer) -> tuple[Answer, ...]:
-        selector = f"{RUN_ID}={text(job, 'metadata', 'labels', RUN_ID)}"
+        selector = f"{objects.RUN_ID}={text(job, 'metadata', 'labels', objects.RUN_ID)}"
         found = self.session.ask("CoreV1Api", "list_namespaced_pod", place(job)[1], label_selector=selector)
         return tuple(pod for pod in items(found, "items") if _owns(job, pod))
 
@@ -200,10 +190,7 @@ class KubernetesLauncher:
 
         Raises LaunchError: JPO-E765, no pod of it runs, or it would be other GPUs; JPO-E753, the cluster refuses, in its words.
         """
-
-        def refuse(finding: str, remedy: str) -> LaunchError:
-            return LaunchError(f"run {engine_id}", finding, remedy, code="JPO-E765")
-
+        refuse = partial(LaunchError, f"run {engine_id}", code="JPO-E765")
         job = self._job(*_parts(engine_id))
         running = [pod for pod in self._pods(job) if text(pod, "status", "phase") == "Running"] if job else []
         if not running:
@@ -240,7 +227,7 @@ class KubernetesLauncher:
         """Let the run's ConfigMap outlive its Job, until it is collected, and say that the run was cancelled."""
         now = self.session.now
         at = "" if now is None else datetime.fromtimestamp(now, UTC).isoformat().replace("+00:00", "Z")
-        notes = {CANCELLED: text(job, "metadata", "uid"), CANCELLED_AT: at}
+        notes = {objects.CANCELLED: text(job, "metadata", "uid"), objects.CANCELLED_AT: at}
         body = {"metadata": {"annotations": notes, "ownerReferences": None}}
         with suppress(Refused):
             self.session.ask("CoreV1Api", "patch_namespaced_config_map", *place(job), body)
@@ -265,7 +252,7 @@ class KubernetesLauncher:
     def _unmark(self, namespace: str, name: str, uid: str) -> None:
         """Remove the last that is left of a cancelled run."""
         found = self.session.find("CoreV1Api", "read_namespaced_config_map", name, namespace, absent=GONE)
-        if table(found, "metadata", "annotations").get(CANCELLED) == uid:
+        if table(found, "metadata", "annotations").get(objects.CANCELLED) == uid:
             body = {"preconditions": {"uid": text(found, "metadata", "uid")}}
             self.session.find("CoreV1Api", "delete_namespaced_config_map", name, namespace, absent=GONE, body=body)
 
@@ -278,7 +265,7 @@ def launcher(table: KubernetesTable, here: Surroundings) -> KubernetesLauncher:
 
 def _is_of(found: Answer, job: LaunchJob) -> bool:
     notes = table(found, "metadata", "annotations")
-    return (notes.get(RUN_ID), notes.get(JOB_DIGEST)) == (job.run_id, digest(job))
+    return (notes.get(objects.RUN_ID), notes.get(objects.JOB_DIGEST)) == (job.run_id, objects.digest(job))
 
 
 def _owns(job: Answer, found: Answer) -> bool:

@@ -6,6 +6,7 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import PurePosixPath
 
 from jpo.errors import LaunchError, quoted
@@ -96,11 +97,7 @@ def _service(metadata: Mapping[str, object]) -> dict[str, object]:
 
 def refuse_unsayable(job: LaunchJob, setup: KubernetesTable, config: bytes = b"") -> None:
     """LaunchError for what no manifest can say (JPO-E763) or may hold (JPO-E770), before a server is asked."""
-
-    def refuse(place: str, finding: str, remedy: str) -> LaunchError:
-        return LaunchError(place, finding, remedy, code="JPO-E763")
-
-    table = "jpo.toml: [launch.kubernetes]"
+    refuse, table = partial(LaunchError, code="JPO-E763"), "jpo.toml: [launch.kubernetes]"
     if not setup.image:
         raise refuse(table, "names no image", 'image = "registry.example.com/train:1", with the training code in it')
     if setup.workdir is None and not names_config(job):

@@ -11,33 +11,16 @@ from jpo.plugins.launch.excerpt import engine_words
 from jpo.plugins.launch.exits import in_words
 from jpo.plugins.launch.job import JobState, JobStatus
 from jpo.records import RunStatus
+from jpo.telemetry.prometheus.pods.grouping import OUTSIDE
 
 IMAGE_TIMEOUT_SECONDS = 180.0
 """How long an image or a volume may fail to come: registries restart, and secrets are made a moment later."""
 AT_ONCE = {"InvalidImageName", "ErrImageNeverPull"}
 """What no waiting mends."""
-BLOCKING = AT_ONCE | {
-    "ErrImagePull",
-    "ImagePullBackOff",
-    "ImageInspectError",
-    "RegistryUnavailable",
-    "SignatureValidationFailed",
-    "CreateContainerConfigError",
-    "CreateContainerError",
-    "RunContainerError",
-    "CreatePodSandboxError",
-}
-FROM_OUTSIDE = {
-    "Evicted",
-    "Preempting",
-    "NodeLost",
-    "NodeAffinity",
-    "NodeShutdown",
-    "Shutdown",
-    "Terminated",
-    "UnexpectedAdmissionError",
-}
-"""Reasons of a pod's failure that are none of the run's own, as of pods that Prometheus tells of (telemetry/prometheus/pods)."""
+BLOCKING = AT_ONCE | {"ErrImagePull", "ImagePullBackOff", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed"}
+BLOCKING |= {"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CreatePodSandboxError"}
+FROM_OUTSIDE = {*OUTSIDE, "NodeShutdown"}
+"""Reasons of a pod's failure that are none of the run's own."""
 OWN_FAULT = "ephemeral"
 """In the message of an eviction: the run filled the node's disk beyond its limit."""
 NO_NEWS = "Error"

@@ -5,6 +5,7 @@ Other runs of JPO count by their leases, other programs by the memory of GPUs th
 
 import math
 import os
+from functools import partial
 from pathlib import Path
 
 from jpo.errors import LaunchError
@@ -17,6 +18,7 @@ BUSY_GIB = 1.0
 MOST_NAMED = 4
 """GPUs that a message names."""
 CPU = "cpu-"
+_refused = partial(LaunchError, code="JPO-E755")
 
 
 def room_of(here: Machine, needs: Needs, folder: Path) -> Room:
@@ -89,7 +91,3 @@ def cpu_names() -> list[str]:
 def _gpus(here: Machine) -> list[tuple[str, float]]:
     """Name and memory in use of each GPU, GiB; 0 where that is not known."""
     return [(gpu.uuid or str(number), gpu.memory_used_gib or 0.0) for number, gpu in enumerate(here.gpus or ())]
-
-
-def _refused(run: str, finding: str, remedy: str) -> LaunchError:
-    return LaunchError(run, finding, remedy, code="JPO-E755")

@@ -43,7 +43,6 @@ class LocalLauncher:
     """Launcher of this machine.
 
     Args:
-        ledger: with the folders of the runs.
         capacity: the machine as it is now; asked when it matters.
         environ: of the process that launches: jobs get it, with what JPO sets on top.
         detached: runs go on when this process ends; else their supervisors end them then.

@@ -51,7 +51,6 @@ class Order:
 
     Attributes:
         folder: of the run in the ledger.
-        start_in: where the command starts.
         environment: all of it.
         cpus: numbers of those that it is bound to; empty: to none.
         leases: descriptors of what it holds; given back before its end is written down.
@@ -231,7 +230,7 @@ def _hold_to_limits(run: Supervision) -> None:
     (used, waited), now = (
         processes.used_and_waited_seconds(its),
         time.monotonic(),
-    )  # at once: on a busy machine the rest takes long
+    )  # now: what follows takes long on a busy machine
     memory = processes.memory_bytes(its) / BYTES_PER_GIB
     run.state = _measured(run.state, memory, used)
     wanted = (run.state.cpu_seconds or 0.0) - before + max(0.0, waited - run.looked[1])

@@ -18,6 +18,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from jpo.errors import LaunchError
@@ -147,4 +148,4 @@ def _number(said: Mapping[str, str], field: str) -> float | None:
 
 
 def _damaged(file: Path) -> Refusal:
-    return lambda finding: LaunchError(str(file), finding, "move it away", code="JPO-E752")
+    return partial(LaunchError, str(file), remedy="move it away", code="JPO-E752")

@@ -4,35 +4,24 @@ from jpo.errors import UsageError, quoted
 from jpo.plugins.launch.engines.base_table import EngineTable, Name
 
 INSTEAD = {
-    "write account = in [launch.slurm]": ("account",),
-    "JPO starts one job for one run": ("array",),
-    "a run starts in the folder of its project": ("chdir",),
-    "export SLURM_CLUSTERS": ("clusters",),
-    "JPO finds its jobs by it": ("comment", "error", "job-name", "open-mode", "output", "parsable", "quiet", "verbose"),
-    "a job runs as who submits it": ("gid", "uid"),
-    "config.ini says what a run needs": (
-        "gpus",
-        "gpus-per-node",
-        "gpus-per-socket",
-        "gpus-per-task",
-        "gres",
-        "nodes",
-        "ntasks",
-        "ntasks-per-node",
-        "tasks-per-node",
-    ),
-    "it submits nothing": ("help", "test-only", "usage", "version"),
-    "a run has no input": ("input",),
-    "write partition = in [launch.slurm]": ("partition",),
-    "write qos = in [launch.slurm]": ("qos",),
-    "the same run never starts twice": ("requeue",),
-    "JPO asks for one before the time limit": ("signal",),
-    "write timeout = in [launch]": ("time",),
-    "JPO waits by itself": ("wait",),
-    "JPO submits a script of its own": ("wrap",),
+    **{f"write {name} = in [launch.slurm]": name for name in ("account", "partition", "qos")},
+    "JPO starts one job for one run": "array",
+    "a run starts in the folder of its project": "chdir",
+    "export SLURM_CLUSTERS": "clusters",
+    "JPO finds its jobs by it": "comment error job-name open-mode output parsable quiet verbose",
+    "a job runs as who submits it": "gid uid",
+    "config.ini says what a run needs": "gpus gpus-per-node gpus-per-socket gpus-per-task gres nodes ntasks ntasks-per-node "
+    "tasks-per-node",
+    "it submits nothing": "help test-only usage version",
+    "a run has no input": "input",
+    "the same run never starts twice": "requeue",
+    "JPO asks for one before the time limit": "signal",
+    "write timeout = in [launch]": "time",
+    "JPO waits by itself": "wait",
+    "JPO submits a script of its own": "wrap",
 }
 """What to do instead of options of sbatch that would break what JPO promises."""
-REFUSED = {option: instead for instead, options in INSTEAD.items() for option in options}
+REFUSED = {option: instead for instead, options in INSTEAD.items() for option in options.split()}
 
 
 class SlurmTable(EngineTable):

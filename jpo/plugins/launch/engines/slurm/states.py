@@ -12,19 +12,10 @@ from jpo.plugins.launch.job import JobState, JobStatus
 from jpo.records import RunStatus
 
 WAITING = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
-ENDED = {
-    "COMPLETED": RunStatus.SUCCEEDED,
-    "FAILED": RunStatus.FAILED,
-    "OUT_OF_MEMORY": RunStatus.OOM_KILLED,
-    "TIMEOUT": RunStatus.STOPPED,
-    "DEADLINE": RunStatus.STOPPED,
-    "CANCELLED": RunStatus.STOPPED,
-    "PREEMPTED": RunStatus.STOPPED,
-    "NODE_FAIL": RunStatus.STOPPED,
-    "BOOT_FAIL": RunStatus.STOPPED,
-    "LAUNCH_FAILED": RunStatus.STOPPED,
-    "REVOKED": RunStatus.STOPPED,
-}
+OF_THE_COMMAND = {"COMPLETED": RunStatus.SUCCEEDED, "FAILED": RunStatus.FAILED, "OUT_OF_MEMORY": RunStatus.OOM_KILLED}
+"""States in which the exit code is that of the command; in others it is 0 and says nothing."""
+FROM_OUTSIDE = ("TIMEOUT", "DEADLINE", "CANCELLED", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED", "REVOKED")
+ENDED = OF_THE_COMMAND | dict.fromkeys(FROM_OUTSIDE, RunStatus.STOPPED)
 """How a run ended. A node that was lost says nothing against the configuration: ended from outside, before it was done."""
 ENDED_BY = {
     "longest_seconds": "ran longer than it may (timeout)",
@@ -32,8 +23,6 @@ ENDED_BY = {
     "jpo": "cancelled",
 }
 """Reasons that batch.sh knows, and SLURM does not."""
-OF_THE_COMMAND = {"COMPLETED", "FAILED", "OUT_OF_MEMORY"}
-"""States in which the exit code is that of the command; in others it is 0 and says nothing."""
 NO_FOLDER, NOT_TWICE = 73, 75
 """Exit codes of batch.sh where the node cannot write the run's folder, and where the run has begun before."""
 OF_THE_EXIT = ("NonZeroExitCode", "RaisedSignal")

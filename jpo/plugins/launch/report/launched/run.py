@@ -89,10 +89,9 @@ def as_json(report: LaunchReport) -> dict[str, object]:
         "folder": str(entry.job.folder),
         "parameters": plain_values(entry.job.parameters),
         "state": report.state,
-        "exit_code": None if end is None else end.exit_code,
-        "reason": "" if end is None else end.reason,
-        "started_at": None if end is None else end.started_at,
-        "ended_at": None if end is None else end.ended_at,
+        "exit_code": end and end.exit_code,
+        "reason": end.reason if end else "",
+        **{name: end and getattr(end, name) for name in ("started_at", "ended_at")},
         "outcome": None if report.run is None else {**report.run.outcome.known, "cost_usd": report.costs[0]},
         "last_run": None
         if report.before is None

@@ -9,14 +9,13 @@ from collections.abc import Generator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.during.adjustment import NOTHING, Adjustment
 from jpo.plugins.launch.excerpt import last_words
 from jpo.plugins.launch.job import LaunchJob, Needs
 from jpo.plugins.launch.launcher import Launcher
-from jpo.plugins.launch.ledger import Entry, entries, folder_of, read
+from jpo.plugins.launch.ledger import Entry, entries, output_of, read
 from jpo.plugins.launch.lifecycle import LONGEST_PAUSE, SHORTEST_PAUSE, cancel, noted, start, statuses
 from jpo.plugins.launch.project.boundaries import training_of
 from jpo.plugins.launch.project.command import invocation_of
@@ -89,16 +88,8 @@ def room_for(needs: Needs, launcher: Launcher, plan: LoopPlan) -> Generator[floa
 def job_for(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Boundary) -> LaunchJob:
     """The job that runs the command with what config.ini has now; UsageError JPO-E756: no command, E773, E774: a bad script."""
     workload = read_workload(task.path, task.settings, now=outside.clock())  # as the run will read it
-    here = (outside.folder, outside.environ)
-    invocation = invocation_of(plan.command, workload, *here, engine=task.engine)
-    job = job_of(
-        workload,
-        task.settings,
-        invocation.command,
-        run_id=run_id,
-        folder=invocation.folder,
-        environment={**invocation.environment, **plan.environment},
-    )
+    invocation = invocation_of(plan.command, workload, outside.folder, outside.environ, engine=task.engine)
+    job = job_of(workload, task.settings, invocation, run_id=run_id, environment=plan.environment)
     return shortened(job, boundary.in_all)
 
 
@@ -191,14 +182,9 @@ def on_record(task: Task, run_id: str, outside: Outside) -> EndedRun:
     return ended
 
 
-def output_of(entry: Entry, task: Task) -> Path:
-    """Where stands what a run printed."""
-    return folder_of(task.ledger, entry.job.run_id) / "output.log"
-
-
 def words_of(entry: Entry, task: Task, outside: Outside) -> str:
     """The last line that a run printed, without what looks like a secret; of an exception that is its message."""
-    return last_words(output_of(entry, task), {**outside.environ, **entry.job.environment})
+    return last_words(output_of(task.ledger, entry.job.run_id), {**outside.environ, **entry.job.environment})
 
 
 def in_words(ended: EndedRun) -> str:

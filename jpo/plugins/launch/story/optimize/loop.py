@@ -11,7 +11,7 @@ from functools import partial
 from jpo.errors import JpoError, LaunchError, NothingAdmissible
 from jpo.optimizer.advise import FIRST_VALUES
 from jpo.plugins.launch.launcher import StartsTogether
-from jpo.plugins.launch.ledger import is_past, locked, read
+from jpo.plugins.launch.ledger import is_past, locked, output_of, read
 from jpo.plugins.launch.lifecycle import start_together
 from jpo.plugins.launch.project.boldness import settings_of_step
 from jpo.plugins.launch.project.boundaries import ended_early, longest_trial_seconds, startup_seconds
@@ -19,7 +19,7 @@ from jpo.plugins.launch.project.finished import EndedRun, run_again
 from jpo.plugins.launch.project.jobs import kept_to_room
 from jpo.plugins.launch.project.unfinished import finish_writing, free_id, made_under
 from jpo.plugins.launch.settings import launch_table
-from jpo.plugins.launch.story.optimize.following import FAILED, Boundary, Waiting, cancel_all, job_for, made, output_of, words_of
+from jpo.plugins.launch.story.optimize.following import FAILED, Boundary, Waiting, cancel_all, job_for, made, words_of
 from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, Task
 from jpo.plugins.launch.watching import account
 from jpo.project.project import open_history, open_project
@@ -119,7 +119,7 @@ def given_up(task: Task, number: int, outside: Outside, finding: str, *, baselin
     entry = [entry for run_id in task.attempts(number, baseline=baseline) if (entry := read(task.ledger, run_id))][-1]
     said = words_of(entry, task, outside)
     finding = f"{finding}, the last of them {entry.job.run_id}{f': {said}' if said else ''}"
-    remedy = f"fix the job (its output is in {output_of(entry, task)}); run the same command again to continue"
+    remedy = f"fix the job (its output is in {output_of(task.ledger, entry.job.run_id)}); run the same command again to continue"
     return LaunchError(task.name, finding, remedy, code="JPO-E786")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from jpo.plugins.launch.launcher import ShowsPlan
-from jpo.plugins.launch.ledger import Entry, folder_of, read
+from jpo.plugins.launch.ledger import Entry, output_of, read
 from jpo.plugins.launch.report.launched.run import LaunchReport
 from jpo.plugins.launch.settings import launch_table
 from jpo.plugins.launch.story.optimize.following import Boundary, job_for
@@ -30,8 +30,7 @@ def _next_run(task: Task, plan: LoopPlan, outside: Outside) -> LaunchReport:
     job, launcher = job_for(task, plan, outside, first, Boundary()), outside.engine(task.settings, task.engine)
     launcher.refuse(job)
     notes = (_runs(task, plan, left, on_record=len(every) - len(left)), *_limits(task))
-    output = folder_of(task.ledger, first) / "output.log"
-    report = LaunchReport(Entry(job, launcher.name, outside.clock()), output, uncoded(notes))
+    report = LaunchReport(Entry(job, launcher.name, outside.clock()), output_of(task.ledger, first), uncoded(notes))
     content = content_now(task.path) or b""
     return replace(report, plan=launcher.plan(job, content)) if isinstance(launcher, ShowsPlan) else report
 

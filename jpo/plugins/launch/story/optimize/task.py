@@ -79,7 +79,6 @@ class Outside:
         watch: looks at a trial whenever it is called, and stops it if it cannot win any more, with its reason on the audit log;
             None: there is nothing of it yet.
         clock, sleep: unix seconds, and the passing of some.
-        note: says what happened, to who waits.
         folder, environ: from which the command was started, and with which variables.
     """
 
@@ -96,8 +95,7 @@ class Outside:
 def task_of(path: Path, settings: LoadedSettings, engine: str, *, name: str | None, now: float) -> Task:
     """The task of a config.ini. The same file in the same project has the same name, so that a call goes on where one ended.
 
-    Raises:
-        UsageError: JPO-E787, a name that run ids cannot begin with; config.ini is invalid.
+    Raises UsageError: JPO-E787, a name that run ids cannot begin with; config.ini is invalid.
     """
     identity = read_workload(path, settings, now=now).identity
     if name is None:

@@ -17,7 +17,7 @@ from jpo.plugins.launch.lifecycle import UNREACHABLE
 from jpo.plugins.launch.watching import account
 from jpo.plugins.launch.watching.account import OpenStore
 from jpo.plugins.launch.watching.past import PastRuns
-from jpo.plugins.launch.watching.seen import SeenRun
+from jpo.plugins.launch.watching.seen import ResourcesInUse, SeenRun
 from jpo.records import RunStatus
 from jpo.wording import numbers
 
@@ -49,23 +49,20 @@ class WatchOptions:
 
 @dataclass(slots=True)
 class Window:
-    """What a run used, look by look, newest last: epochs done, busy CPUs, memory (GiB), busy GPUs; None: not measured."""
+    """What a run used, look by look, newest last, with the epochs that were done; None: not known."""
 
-    looks: list[tuple[float | None, float | None, float | None, float | None]] = field(default_factory=list)
+    looks: list[tuple[float | None, ResourcesInUse]] = field(default_factory=list)
 
     def take(self, seen: SeenRun) -> None:
         """Add what this look shows."""
-        use = seen.use
-        self.looks = [*self.looks, (seen.training.last_epoch, use.busy_cpus, use.memory_gib, use.busy_gpus)][-WINDOW_LOOKS:]
+        self.looks = [*self.looks, (seen.training.last_epoch, seen.use)][-WINDOW_LOOKS:]
 
     def uses(self, given: Needs) -> tuple[ResourceUse, ...]:
         """What was given and used of each resource that was measured at every look but the first."""
-        epochs = [done for done, *_ in self.looks if done is not None]
-        passed = epochs[-1] - epochs[0] if epochs else None
-        allotted = {"cpus": (given.cpus, 1), "memory_gib": (given.memory_gib, 2), "gpus": (float(given.gpus) or None, 3)}
-        found = []
-        for resource, (amount, at) in allotted.items():
-            values = [look[at] for look in self.looks[1:]]
+        epochs = [done for done, _ in self.looks if done is not None]
+        passed, found = epochs[-1] - epochs[0] if epochs else None, []
+        for resource, name in (("cpus", "busy_cpus"), ("memory_gib", "memory_gib"), ("gpus", "busy_gpus")):
+            amount, values = float(getattr(given, resource) or 0), [getattr(use, name) for _, use in self.looks[1:]]
             measured = [value for value in values if value is not None]
             if amount and values and len(measured) == len(values):
                 found.append(ResourceUse(resource, amount, max(measured), len(measured), passed))
@@ -161,7 +158,7 @@ def settle(seen: SeenRun, past: PastRuns, reach: Handle | None, prices: Prices) 
         return ()
     ended_at, rate = seen.times.ended_at or seen.at, usd_per_hour(seen.parameters, prices)
     with account.deciding(reach.ledger, seen.run_id) as adjustments:
-        open_ones = [n for n, each in enumerate(adjustments) if not each.settled]
+        open_ones = [n for n, each in enumerate(adjustments) if each.actual is None]
         stopped, won = seen.status is RunStatus.STOPPED, _won(seen, past)
         for n in open_ones:
             if adjustments[n].answer == BEGUN:

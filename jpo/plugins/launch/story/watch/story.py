@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -49,7 +49,6 @@ class RunWatch:
     Attributes:
         see: the run as it is at a moment; None: there is nothing of it yet.
         reach: None: JPO did not launch it, and cannot stop or resize it.
-        terms: what settings say about runs.
         log: the CSV log that is looked at; None: it is another observer.
         decided_at: the last epoch at the last decision.
     """
@@ -64,7 +63,6 @@ class RunWatch:
     past: PastRuns | None = None
     decided_at: float | None = None
     verdict: StopVerdict | None = None
-    held: str = ""
 
     def observe(self, now: float, *, at_once: bool = False) -> WatchedRun | None:
         """How the run stands, and what was decided at this look, at once or when due; None: there is nothing of it yet."""
@@ -80,7 +78,7 @@ class RunWatch:
             decisions = settle(seen, self.past, self.reach, self.terms.prices)
             return standing(seen, self.past, progress, self.terms, None, decisions)
         made: tuple[Adjustment, ...] = ()
-        usual = (self.past.usual_epochs if self.past else None) or seen.epochs_planned
+        usual = self.past.usual_epochs or seen.epochs_planned
         asked = at_once or bool(progress and progress.diverged)
         if progress and seen.state is JobState.RUNNING and (asked or is_due(seen, self.decided_at, usual, self.options.every)):
             self.decided_at = seen.training.last_epoch or 0.0
@@ -96,8 +94,8 @@ class RunWatch:
                 uses = self.window.uses(held_now(self._given(seen), before))
                 made = tuple(returns(before, seen.epoch_times, now=seen.at))
                 made = made or tuple(releases(uses, progress, seen.parameters, self.terms.prices, now=seen.at))
-        decisions, self.held = decide(made, self.reach, self.options, now=now)
-        return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
+        decisions, held = decide(made, self.reach, self.options, now=now)
+        return standing(seen, self.past, progress, self.terms, self.verdict, decisions, held)
 
     def _given(self, seen: SeenRun) -> Needs:
         if self.reach is not None:
@@ -114,31 +112,27 @@ def watching(
 
     Raises UsageError: JPO-E780, nothing is known of such a run; JPO-E781, --apply of one that JPO did not launch.
     """
-    with ExitStack() as open_things:
-        with open_history(settings):
-            pass  # a store that cannot be used is reported now, not after hours
-        ledger = ledger_of(settings)
-        entry = read(ledger, run) if run is not None and RUN_ID.fullmatch(run) else None
-        if log is None and entry is not None:
-            launcher = launcher_for(entry, settings, environ)
-            yield open_things.enter_context(_launched(entry, launcher, settings, options))
-            return
-        if options.apply:
-            finding = "was not launched by JPO, which can neither stop it nor take anything from it"
-            raise UsageError(str(log or run), finding, "leave out --apply, or start runs with `jpo run`", code=NOT_OURS)
-        path = Path(run) if log is None and run is not None and (run.endswith(".csv") or "/" in run) else log
-        if path is not None:
-            see = open_things.enter_context(LogObserver(path, own_names(settings))).observe
-        else:
-            see = _measured(run or "", config, settings).observe
-        yield RunWatch(see, None, settings, _terms_of(settings), options, path)
+    with open_history(settings):
+        pass  # a store that cannot be used is reported now, not after hours
+    entry = read(ledger_of(settings), run) if run is not None and RUN_ID.fullmatch(run) else None
+    if log is None and entry is not None:
+        with _launched(entry, launcher_for(entry, settings, environ), settings, options) as watch:
+            yield watch
+        return
+    if options.apply:
+        finding = "was not launched by JPO, which can neither stop it nor take anything from it"
+        raise UsageError(str(log or run), finding, "leave out --apply, or start runs with `jpo run`", code=NOT_OURS)
+    path = Path(run) if log is None and run is not None and (run.endswith(".csv") or "/" in run) else log
+    observing = closing(LogObserver(path, own_names(settings))) if path else nullcontext(_measured(run or "", config, settings))
+    with observing as observer:
+        yield RunWatch(observer.observe, None, settings, _terms_of(settings), options, path)
 
 
 @contextmanager
 def _launched(entry: Entry, launcher: Launcher, settings: LoadedSettings, options: WatchOptions) -> Iterator[RunWatch]:
     ledger = ledger_of(settings)
     reach = Handle(entry, launcher, ledger, partial(open_history, settings))
-    with LaunchObserver(entry, launcher, ledger, settings) as observer:
+    with closing(LaunchObserver(entry, launcher, ledger, settings)) as observer:
         yield RunWatch(observer.observe, reach, settings, _terms_of(settings), options)
 
 

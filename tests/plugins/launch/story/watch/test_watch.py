@@ -10,6 +10,7 @@ from plugins.launch.story.watch.conftest import SLOW
 
 from jpo.plugins.launch.ledger import Entry, folder_of
 from jpo.plugins.launch.ledger import write as write_entry
+from jpo.plugins.launch.project.command import Invocation
 from jpo.plugins.launch.project.jobs import job_of
 from jpo.plugins.launch.project.place import ledger_of
 from jpo.project.load import load
@@ -53,7 +54,7 @@ def test_a_run_of_an_engine_that_cannot_be_imported_names_both(empty, monkeypatc
     monkeypatch.setattr(metadata, "entry_points", lambda **asked: [point] if asked["name"] == "odd" else [])
     path = empty.folder / "config.ini"
     settings = load(path, None, {}, {})
-    job = job_of(read_workload(path, settings, now=0.0), settings, ("true",), run_id="run-1")
+    job = job_of(read_workload(path, settings, now=0.0), settings, Invocation(("true",)), run_id="run-1")
     folder_of(ledger_of(settings), "run-1").mkdir(parents=True)
     write_entry(ledger_of(settings), Entry(job, "odd", 99.0))
     answer = empty.jpo("watch", "run-1", "--once")
