@@ -147,6 +147,11 @@ class Platform:
         """Whether a processor says what it draws; where none does, energy is unknown."""
         return any(processor.watts for group in self.groups for processor in group.node.processors)
 
+    @property
+    def priced(self) -> bool:
+        """Whether a node has a price; where none has, cost is unknown."""
+        return any(group.node.usd_per_hour for group in self.groups)
+
     def cores(self, kind: ProcessorKind) -> int:
         """How many cores, or GPUs, there are."""
         return sum(processor.cores for _, node in self.nodes for processor in node.processors if processor.kind == kind)
