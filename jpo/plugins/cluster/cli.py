@@ -166,13 +166,12 @@ def convert(
       jpo cluster convert history.json --from history > team.csv
       jpo cluster convert traces.csv --from phases --model MODEL --output jobs.csv
     """
-    from jpo.plugins.cluster.story.convert import converted, converted_phases
+    from jpo.plugins.cluster.story.convert import converted
     from jpo.plugins.cluster.story.scenarios import Sources
 
     if output_file:
         _keepable([output_file], Sources((table,)), model)
-    phased = converted_phases(table, form, model, gbps_per_core)
-    text, left_out = converted(table, form, durations, jpo=not without_jpo) if phased is None else (phased, 0)
+    text, left_out = converted(table, form, durations, jpo=not without_jpo, model=model, gbps_per_core=gbps_per_core)
     if output_file:
         save(output_file, text)
     else:

@@ -48,9 +48,8 @@ class Parts:
             return
         hidden, visible = self.crbm.hidden_visible.shape
         if self.scaler is None:
-            raise _odd(
-                "--crbm", "has learnt scaled samples, and no scaler is named", "name the one that it learnt with: --scaler FILE"
-            )
+            finding = "has learnt scaled samples, and no scaler is named"
+            raise _odd("--crbm", finding, "name the one that it learnt with: --scaler FILE")
         if len(self.scaler.kept) != visible:
             finding = f"sees {visible} features, and the scaler keeps {len(self.scaler.kept)}"
             raise _odd("--crbm", finding, "name the scaler that it learnt with")

@@ -64,11 +64,12 @@ class Recent:
 class OwnPast:
     """What a run's own past and training say together: of each phase the futures, which grow as the run goes on."""
 
-    def __init__(self, model: PhaseModel) -> None:
+    def __init__(self, model: PhaseModel, most: int = MOST_POSITIONS) -> None:
+        """`most`: of its newest samples that are kept, at least; 0: all."""
         assert model.needs is not None
         self._known = [futures(model, model.needs, phase) for phase in range(model.chain.phases)]
         self._trained = [len(known) for known in self._known]
-        self._past = Past(HORIZON_SECONDS, MOST_POSITIONS)
+        self._past = Past(HORIZON_SECONDS, most)
         self._forgotten = self._taken = 0
         self._new: list[list[int]] = [[] for _ in self._known]  # settled positions of each phase that its futures lack
 
