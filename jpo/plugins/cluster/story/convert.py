@@ -38,8 +38,7 @@ def _with_phases(path: Path, model: Path | None, gbps_per_core: float) -> str:
     phase_jobs = plugin.offered("jobs of phases")
     if phase_jobs is None:
         raise UsageError("--from phases", "needs the plugin phases, which is not here", "install jpo anew", code="JPO-E744")
-    jobs = ((ConvertedJob(**job._asdict()), phases) for job, phases in phase_jobs(path, model, gbps_per_core))
-    lines = (csv_line((*job, phases)) for job, phases in jobs)
+    lines = (csv_line((*ConvertedJob(**job), phases)) for job, phases in phase_jobs(path, model, gbps_per_core))
     return "".join((csv_line((*COLUMNS, PHASES)), *lines))
 
 

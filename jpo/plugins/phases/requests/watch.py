@@ -11,7 +11,7 @@ import numpy as np
 
 from jpo.plugins.phases.chain import step
 from jpo.plugins.phases.model import HORIZON_SECONDS, STRANGE, WINDOW, PhaseModel
-from jpo.plugins.phases.requests.demand import MOST_POSITIONS, RESOURCES, Futures, Likely, Past, Positions
+from jpo.plugins.phases.requests.demand import MOST_POSITIONS, Futures, Likely, Past, Positions
 from jpo.plugins.phases.traces import Floats
 
 RECENT_SECONDS = 300.0
@@ -43,22 +43,18 @@ class Recent:
     """The most of CPU and memory within RECENT_SECONDS, of at most MOST_POSITIONS samples before the last one."""
 
     def __init__(self) -> None:
-        self._samples = 0
-        self._falling: tuple[deque[tuple[int, float, float]], ...] = tuple(deque() for _ in range(RESOURCES))
+        self._samples: deque[tuple[float, ...]] = deque(maxlen=MOST_POSITIONS + 1)  # time, cores, bytes
 
     def add(self, time: float, need: Sequence[float]) -> None:
-        for used, falling in zip(need, self._falling, strict=True):
-            while falling and falling[-1][2] <= used:
-                falling.pop()
-            falling.append((self._samples, time, used))
-            while falling[0][1] < time - RECENT_SECONDS or falling[0][0] < self._samples - MOST_POSITIONS:
-                falling.popleft()
-        self._samples += 1
+        self._samples.append((time, *need))
+        while self._samples[0][0] < time - RECENT_SECONDS:
+            self._samples.popleft()
 
     @property
     def most(self) -> Floats:
         """Shape (2,), at least of the last sample."""
-        return np.array([falling[0][2] for falling in self._falling])
+        most: Floats = np.array(self._samples).max(0)[1:]
+        return most
 
 
 class OwnPast:
