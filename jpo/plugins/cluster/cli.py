@@ -182,15 +182,10 @@ def convert(
         complain(f"{table}: {left_out} jobs never ran or still do, and are left out")
 
 
+LIMIT = click.FloatRange(0.01, 86_400)
 agent_options = options(
     click.option("--agent", "agent_file", metavar="MINE.PY:CLASS", help="An agent of yours: the file is run."),
-    click.option(
-        "--agent-limit",
-        type=click.FloatRange(0.01, 86_400),
-        default=60.0,
-        metavar="SECONDS",
-        help="Longest that it may take for an answer.",
-    ),
+    click.option("--agent-limit", type=LIMIT, default=60.0, metavar="SECONDS", help="Longest that it may take for an answer."),
     click.option("--objective", default="slowdown", help="wait, slowdown, turnaround, makespan, ..."),
     click.option("--length", type=click.IntRange(2, 100_000), default=256, help="Jobs of a sequence."),
     click.option("--split", type=click.FloatRange(0.0, 0.95), default=0.7, help="Share to learn from."),

@@ -104,9 +104,8 @@ def energy_of_jobs(platform: Platform, schedule: Schedule) -> Seconds:
         moments, where = np.unique(np.concatenate((starts[rows], ends[rows])), return_inverse=True)
         busy = np.cumsum(np.bincount(where, np.concatenate((counts, -counts)), len(moments))).round().astype(np.int64)[:-1]
         draws = [watts(types[place], one, platform.power) / one if one else 0.0 for one in busy.tolist()]
-        by_then = np.concatenate(
-            ([0.0], np.cumsum(np.array(draws) * np.diff(moments)))
-        )  # joules of each core that was always busy
+        # joules of each core that was always busy
+        by_then = np.concatenate(([0.0], np.cumsum(np.array(draws) * np.diff(moments))))
         np.add.at(found, jobs, counts * (by_then[where[len(jobs) :]] - by_then[where[: len(jobs)]]))
     return found
 

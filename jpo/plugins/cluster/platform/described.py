@@ -5,6 +5,7 @@ What is not known is refused by its key, so that a typing error is not a default
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, cast
@@ -57,14 +58,11 @@ def _platform(tables: Table, name: str) -> Platform:
     elastic = _section(tables, "elastic", ("serial_share", "resize_seconds", "cooldown_seconds"))
     if isinstance(conflict := slowdowns.get("conflict"), str) and conflict != "proportional":
         raise ValueError(f"slowdowns: conflict = {quoted(conflict)} is neither a number from 0 to 1 nor 'proportional'")
+    apart = Slowdowns(**numbers(slowdowns, "slowdowns", but=("conflict",) if isinstance(conflict, str) else ()))
     platform = Platform(
         text(tables, "name", "the file", default=name),
         tuple(groups),
-        Slowdowns(
-            number(slowdowns, "nodes", "slowdowns", default=1.0),
-            number(slowdowns, "clusters", "slowdowns", default=1.0),
-            None if slowdowns.get("conflict") == "proportional" else number(slowdowns, "conflict", "slowdowns", default=0.75),
-        ),
+        replace(apart, conflict=None) if conflict == "proportional" else apart,
         PowerShares(**numbers(power, "power")),
         ResizeCosts(**numbers(elastic, "elastic")),
     )

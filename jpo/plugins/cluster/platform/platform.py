@@ -119,9 +119,8 @@ class ResizeCosts:
         if not 0 <= self.serial_share <= 1:
             raise ValueError(f"elastic: serial_share = {self.serial_share:g} is not a share from 0 to 1")
         if not 0 <= self.resize_seconds <= self.cooldown_seconds < UNLIMITED:
-            raise ValueError(
-                f"elastic: cooldown_seconds = {self.cooldown_seconds:g} is less than resize_seconds = {self.resize_seconds:g}"
-            )
+            times = f"cooldown_seconds = {self.cooldown_seconds:g} is less than resize_seconds = {self.resize_seconds:g}"
+            raise ValueError(f"elastic: {times}")
 
 
 @dataclass(frozen=True, slots=True)

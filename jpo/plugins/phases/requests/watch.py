@@ -84,6 +84,7 @@ class OwnPast:
 
     @property
     def here(self) -> tuple[int, float]:
+        """The phase of the last sample, and how many seconds it lasts already."""
         return self._past.here[:2]
 
     def likely(self) -> tuple[Likely, Likely] | None:
@@ -103,7 +104,7 @@ class Watch:
     def __init__(self, model: PhaseModel) -> None:
         self._model = model
         self._expected = model.chain.start
-        self._past, self.recent = OwnPast(model), Recent()
+        self.past, self.recent = OwnPast(model), Recent()
         self._densities: deque[float] = deque(maxlen=WINDOW)
         self.strange = False
         self.drifted = 0
@@ -112,20 +113,15 @@ class Watch:
         highest = densities.max()
         probabilities, evidence = step(self._expected, np.exp(densities - highest))
         self._expected = probabilities @ self._model.chain.transitions
-        self._past.add(time, need, int(probabilities.argmax()))
+        self.past.add(time, need, int(probabilities.argmax()))
         self.recent.add(time, need.tolist())
         self._densities.append(float(np.log(evidence) + highest))
         self.strange = sum(self._densities) / len(self._densities) < self._model.least_density - STRANGE
         self.drifted += self.strange
 
-    @property
-    def here(self) -> tuple[int, float]:
-        """The phase of the last sample, and how many seconds it lasts already."""
-        return self._past.here
-
     def likely(self) -> tuple[Likely, Likely] | None:
         """What may be needed after the last sample; None where the trace has drifted, or nothing like it was ever seen."""
-        return None if self.strange else self._past.likely()
+        return None if self.strange else self.past.likely()
 
 
 def futures(model: PhaseModel, positions: Positions, phase: int) -> Futures:
