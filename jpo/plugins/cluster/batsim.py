@@ -37,23 +37,22 @@ def job_rows(schedule: DeviceSchedule) -> Iterator[tuple[Value, ...]]:
 def schedule_row(schedule: DeviceSchedule) -> dict[str, Value]:
     """The figures of the whole, by the names of their columns; nothing sleeps or switches here; -1: energy is unknown."""
     run = schedule.ends - schedule.starts
-    turnaround = schedule.ends - schedule.jobs.submit_seconds
+    wait, turnaround = (moments - schedule.jobs.submit_seconds for moments in (schedule.starts, schedule.ends))
     slowdown = np.divide(turnaround, run, out=np.ones_like(run), where=run > 0)
     killed, count = sum(schedule.killed), len(schedule.jobs)
     busy = float(run @ np.array([len(devices) for devices in schedule.devices]))
     busy += sum((stay.end - stay.begin) * len(stay.devices) for stay in schedule.besides)
     span = float(schedule.ends.max())
-    metrics = schedule.metrics
     return {
         "batsim_version": "jpo",
-        "consumed_joules": -1 if schedule.bill is None or schedule.bill.energy_joules is None else schedule.bill.energy_joules,
+        "consumed_joules": -1 if schedule.consumed_joules is None else schedule.consumed_joules,
         "makespan": span,
         "max_slowdown": float(slowdown.max()),
-        "max_turnaround_time": metrics.turnaround_seconds.largest,
-        "max_waiting_time": metrics.wait_seconds.largest,
+        "max_turnaround_time": float(turnaround.max()),
+        "max_waiting_time": float(wait.max()),
         "mean_slowdown": float(slowdown.mean()),
-        "mean_turnaround_time": metrics.turnaround_seconds.average,
-        "mean_waiting_time": metrics.wait_seconds.average,
+        "mean_turnaround_time": float(turnaround.mean()),
+        "mean_waiting_time": float(wait.mean()),
         "nb_computing_machines": len(schedule.kinds),
         "nb_grouped_switches": 0,
         "nb_jobs": count,

@@ -166,13 +166,12 @@ def convert(
       jpo cluster convert history.json --from history > team.csv
       jpo cluster convert traces.csv --from phases --model MODEL --output jobs.csv
     """
-    from jpo.plugins.cluster.story.convert import converted, converted_phases
+    from jpo.plugins.cluster.story.convert import converted
     from jpo.plugins.cluster.story.scenarios import Sources
 
     if output_file:
         _keepable([output_file], Sources((table,)), model)
-    phased = converted_phases(table, form, model, gbps_per_core)
-    text, left_out = converted(table, form, durations, jpo=not without_jpo) if phased is None else (phased, 0)
+    text, left_out = converted(table, form, durations, jpo=not without_jpo, model=model, gbps_per_core=gbps_per_core)
     if output_file:
         save(output_file, text)
     else:
@@ -183,15 +182,10 @@ def convert(
         complain(f"{table}: {left_out} jobs never ran or still do, and are left out")
 
 
+LIMIT = click.FloatRange(0.01, 86_400)
 agent_options = options(
     click.option("--agent", "agent_file", metavar="MINE.PY:CLASS", help="An agent of yours: the file is run."),
-    click.option(
-        "--agent-limit",
-        type=click.FloatRange(0.01, 86_400),
-        default=60.0,
-        metavar="SECONDS",
-        help="Longest that it may take for an answer.",
-    ),
+    click.option("--agent-limit", type=LIMIT, default=60.0, metavar="SECONDS", help="Longest that it may take for an answer."),
     click.option("--objective", default="slowdown", help="wait, slowdown, turnaround, makespan, ..."),
     click.option("--length", type=click.IntRange(2, 100_000), default=256, help="Jobs of a sequence."),
     click.option("--split", type=click.FloatRange(0.0, 0.95), default=0.7, help="Share to learn from."),

@@ -10,30 +10,14 @@ from jpo.plugins.cluster.metrics import JobFigures, spread
 
 
 @dataclass(frozen=True, slots=True)
-class JobShares:
-    """Shares of the jobs of a workload, 0 to 1.
-
-    Attributes:
-        serial, power_of_two: by their processors.
-        overruns: of those that run longer than requested. accuracy: average of run / requested, 1 at most.
-        gpu_jobs: of those that need GPUs. elastic_jobs: of those that can run with several numbers of tasks.
-    """
-
-    serial: float
-    power_of_two: float
-    overruns: float
-    accuracy: float
-    gpu_jobs: float
-    elastic_jobs: float
-
-
-@dataclass(frozen=True, slots=True)
 class WorkloadDescription:
     """A workload on its machine.
 
     Attributes:
         span_seconds: from the first submit to the last.
         load: processor seconds that jobs need / those that there are in the span; None: all come at once.
+        shares: of the jobs, 0 to 1, by name: those on one processor, on a power of two, that run longer than requested, that need
+            GPUs, that can run with several numbers of tasks; accuracy: average of run / requested, 1 at most.
         nodes: by node type how many there are; empty: equal processors.
     """
 
@@ -46,7 +30,7 @@ class WorkloadDescription:
     run_seconds: JobFigures
     requested_seconds: JobFigures
     sizes: JobFigures
-    shares: JobShares
+    shares: dict[str, float]
     nodes: dict[str, int]
 
 
@@ -67,13 +51,13 @@ def describe(scenario: Scenario) -> WorkloadDescription:
         run_seconds=spread(jobs.run_seconds),
         requested_seconds=spread(jobs.requested_seconds),
         sizes=spread(sizes.astype(np.float64)),
-        shares=JobShares(
-            serial=float((sizes == 1).mean()),
-            power_of_two=float(((sizes & (sizes - 1)) == 0).mean()),
-            overruns=float((jobs.run_seconds > jobs.requested_seconds).mean()),
-            accuracy=float(np.minimum(jobs.run_seconds / jobs.requested_seconds, 1.0).mean()),
-            gpu_jobs=float((site.demand.gpus > 0).mean()) if site else 0.0,
-            elastic_jobs=float(site.demand.elasticity.resizable.mean()) if site and site.demand.elasticity else 0.0,
-        ),
+        shares={
+            "serial": float((sizes == 1).mean()),
+            "power_of_two": float(((sizes & (sizes - 1)) == 0).mean()),
+            "overruns": float((jobs.run_seconds > jobs.requested_seconds).mean()),
+            "accuracy": float(np.minimum(jobs.run_seconds / jobs.requested_seconds, 1.0).mean()),
+            "gpu_jobs": float((site.demand.gpus > 0).mean()) if site else 0.0,
+            "elastic_jobs": float(site.demand.elasticity.resizable.mean()) if site and site.demand.elasticity else 0.0,
+        },
         nodes=dict(nodes),
     )

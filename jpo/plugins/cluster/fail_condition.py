@@ -80,9 +80,8 @@ def parsed(text: str, rules: Sequence[str]) -> FailCondition:
     sentence = text.strip()
     if found := WORSE.fullmatch(sentence):
         figure = found[4] or FIGURES[0]
-        condition = FailCondition(
-            sentence, found[1], figure, found[2], float(found[3] or 0) / 100, figure not in LARGER_IS_BETTER
-        )
+        share = float(found[3] or 0) / 100
+        condition = FailCondition(sentence, found[1], figure, found[2], share, figure not in LARGER_IS_BETTER)
     elif found := ABOVE.fullmatch(sentence):
         condition = FailCondition(sentence, found[1], found[2], None, float(found[4]), found[3] == "above")
     else:

@@ -69,17 +69,8 @@ class Evaluation:
     @property
     def figures(self) -> dict[str, Any]:
         """Every figure by its name in JSON."""
-        metrics = self.metrics
         return {
-            "jobs": metrics.jobs,
-            **metrics.wait_seconds.named("wait_seconds"),
-            **metrics.bounded_slowdown.named("bounded_slowdown"),
-            **metrics.turnaround_seconds.named("turnaround_seconds"),
-            **metrics.completion_seconds.named("completion_seconds"),
-            "makespan_seconds": metrics.makespan_seconds,
-            "utilisation": metrics.utilisation,
-            "utilisation_by_last_start": metrics.utilisation_by_last_start,
-            "fairness": metrics.fairness,
+            **self.metrics.named(),
             "jobs_per_second": self.jobs_per_second,
             **({} if self.resizes is None else {"resizes": self.resizes}),
             **({"resources": self.rule.resources or "first", **asdict(self.bill)} if self.bill else {}),

@@ -1,6 +1,6 @@
 """Metrics of a schedule: what users waited, and what the machine did meanwhile. Formulas stand beside each attribute."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class QueueMetrics:
     """What a schedule amounts to. Of job j: s submit, b start, e = b + run its end, n processors; P: those of the machine.
 
     Attributes:
+        jobs: how many.
         wait_seconds: b - s.
         bounded_slowdown: max(1, (e - s) / max(run, TAU_SECONDS)).
         turnaround_seconds: e - s.
@@ -40,9 +41,9 @@ class QueueMetrics:
             None where all jobs start at once.
         fairness: Jain's index of the average bounded slowdown of each user: (sum x)^2 / (users sum x^2); 1: all alike.
             Jain, Chiu, Hawe, DEC-TR-301, 1984. None where no user is known.
-        jobs: how many.
     """
 
+    jobs: int
     wait_seconds: JobFigures
     bounded_slowdown: JobFigures
     turnaround_seconds: JobFigures
@@ -51,7 +52,14 @@ class QueueMetrics:
     utilisation: float
     utilisation_by_last_start: float | None
     fairness: float | None
-    jobs: int
+
+    def named(self) -> dict[str, float | None]:
+        """Every figure by its name in JSON."""
+        found: dict[str, float | None] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            found |= value.named(field.name) if isinstance(value, JobFigures) else {field.name: value}
+        return found
 
 
 def queue_metrics(
@@ -81,6 +89,7 @@ def queue_metrics(
         area += float((stops - begins) @ more)
         before += float((np.minimum(stops, starts.max()) - np.minimum(begins, starts.max())) @ more)
     return QueueMetrics(
+        jobs=len(jobs),
         wait_seconds=spread(wait),
         bounded_slowdown=spread(slowdown),
         turnaround_seconds=spread(end - jobs.submit_seconds),
@@ -89,7 +98,6 @@ def queue_metrics(
         utilisation=area / (processors * makespan) if makespan > 0 else 0.0,
         utilisation_by_last_start=before / (processors * until_last) if until_last > 0 else None,
         fairness=fairness(slowdown, jobs),
-        jobs=len(jobs),
     )
 
 

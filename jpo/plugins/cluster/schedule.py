@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jpo.plugins.cluster.grid import Scenario, discipline, schedule_metrics
-from jpo.plugins.cluster.machine.bill import Bill, bill, energy_of_jobs
+from jpo.plugins.cluster.grid import Scenario, discipline
+from jpo.plugins.cluster.machine.bill import bill, energy_of_jobs
 from jpo.plugins.cluster.machine.discipline import run
 from jpo.plugins.cluster.machine.occupancy import Occupancy
-from jpo.plugins.cluster.metrics import QueueMetrics, queue_metrics
 from jpo.plugins.cluster.queueing.simulate import Rule, simulate
 from jpo.plugins.cluster.workload.jobs import JobTable, Seconds
 
@@ -33,7 +32,7 @@ class DeviceSchedule:
         devices: by job the numbers of the cores and GPUs that it held from start to end, sorted.
         kinds: by device the name of its processor type.
         killed: by job whether it was ended at its requested time.
-        joules: by job what it drew; None where nothing is known of energy.
+        joules, consumed_joules: by job what it drew, and what the machine did; None where nothing is known of energy.
         besides: what jobs that were resized held for a while. asked: by job with how many devices it came.
     """
 
@@ -44,9 +43,8 @@ class DeviceSchedule:
     devices: tuple[tuple[int, ...], ...]
     kinds: tuple[str, ...]
     killed: tuple[bool, ...]
-    metrics: QueueMetrics
-    bill: Bill | None
     joules: Seconds | None = None
+    consumed_joules: float | None = None
     besides: tuple[DeviceStay, ...] = ()
     asked: tuple[int, ...] = ()
 
@@ -75,10 +73,8 @@ def device_schedule(scenario: Scenario, rule: Rule) -> DeviceSchedule:
         ends = starts + jobs.run_seconds
         sizes = tuple(jobs.processors.tolist())
         devices = assigned(starts, ends, [((0, count),) for count in sizes], [scenario.processors])
-        metrics = queue_metrics(jobs, starts, scenario.processors)
-        kinds = ("processor",) * scenario.processors
-        unkilled = (False,) * len(jobs)
-        return DeviceSchedule(scenario, rule, starts, ends, devices, kinds, unkilled, metrics, None, asked=sizes)
+        kinds, unkilled = ("processor",) * scenario.processors, (False,) * len(jobs)
+        return DeviceSchedule(scenario, rule, starts, ends, devices, kinds, unkilled, asked=sizes)
     schedule = run(jobs, site.demand, site.platform, discipline(site, rule, scenario.seed))
     types = Occupancy(site.platform).types
     stays = list(schedule.stays())
@@ -87,12 +83,11 @@ def device_schedule(scenario: Scenario, rule: Rule) -> DeviceSchedule:
     count, tasks = len(jobs), site.demand.tasks.tolist()
     least_tasks = tasks if schedule.least_tasks is None else schedule.least_tasks.tolist()
     besides = tuple(DeviceStay(*stay[:3], held) for stay, held in zip(stays[count:], devices[count:], strict=True))
-    metrics = schedule_metrics(jobs, site.demand, scenario.processors, schedule)
     names = tuple(kind.name for kind in types for _ in range(kind.cores))
-    owed = bill(jobs, site.demand, site.platform, schedule)
     return DeviceSchedule(
-        *(scenario, rule, schedule.starts, schedule.ends, devices[:count], names, schedule.killed, metrics, owed),
+        *(scenario, rule, schedule.starts, schedule.ends, devices[:count], names, schedule.killed),
         joules=energy_of_jobs(site.platform, schedule) if site.platform.metered else None,
+        consumed_joules=bill(jobs, site.demand, site.platform, schedule).energy_joules,
         besides=besides,
         asked=tuple(len(held) * more // least for held, more, least in zip(devices[:count], tasks, least_tasks, strict=True)),
     )

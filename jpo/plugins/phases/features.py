@@ -59,13 +59,14 @@ def levels(values: Floats, names: Sequence[str]) -> Floats:
 def fit_scaler(values: Floats, names: Sequence[str], place: str = "traces") -> Scaler:
     """The scaler of these values, shape (samples, names). Raises UsageError: JPO-E735, every feature is constant."""
     level = levels(values, names)
+    ranks = [_ranks(column) for column in level.T]
     kept: list[int] = []
     notes: list[str] = []
     for at, name in enumerate(names):
         if np.ptp(level[:, at]) <= 1e-9 * max(1.0, float(np.abs(level[:, at]).max())):
             notes.append(f"{name} is constant: left out")
             continue
-        twin = next((other for other in kept if abs(_rank_correlation(level[:, other], level[:, at])) >= ALIKE), None)
+        twin = next((other for other in kept if abs(np.corrcoef(ranks[other], ranks[at])[0, 1]) >= ALIKE), None)
         if twin is not None:
             notes.append(f"{name} says nearly what {names[twin]} says: left out")
             continue
@@ -89,12 +90,8 @@ def _significant(level: Floats, name: str) -> float:
     return SIGNIFICANT if is_size(name) else SIGNIFICANT * float(np.quantile(np.abs(level), 0.95))
 
 
-def _rank_correlation(one: Floats, other: Floats) -> float:
-    """Spearman's correlation; ties by the order of the samples would blur plateaus, so equal values share a rank."""
-    return float(np.corrcoef(_ranks(one), _ranks(other))[0, 1])
-
-
 def _ranks(level: Floats) -> Floats:
+    """For Spearman's correlation; ties by the order of the samples would blur plateaus, so equal values share a rank."""
     _, inverse, counts = np.unique(level, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - (counts - 1) / 2
     return middle[inverse]

@@ -8,12 +8,10 @@ training that lasted at least as long; where none did, the chain's rate is what 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from jpo.plugins.phases.chain import Ints, entries
-from jpo.plugins.phases.model import HORIZON_SECONDS, PhaseModel
-from jpo.plugins.phases.requests.demand import Likely, Past
-from jpo.plugins.phases.requests.watch import futures
+from jpo.plugins.phases.model import PhaseModel
+from jpo.plugins.phases.requests.demand import Likely
+from jpo.plugins.phases.requests.watch import OwnPast
 from jpo.plugins.phases.table import GIB
 from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Traces
 
@@ -83,10 +81,7 @@ def _likely(model: PhaseModel, execution: ExecutionTrace, phases: Ints) -> tuple
     """What is needed next, and within the horizon, after the last sample; None where nothing like this was seen."""
     if model.needs is None:
         return None
-    past = Past(HORIZON_SECONDS)
+    past = OwnPast(model, most=0)
     for time, need, phase in zip(execution.times, execution.values, phases, strict=True):
         past.add(float(time), need, int(phase))
-    phase, dwell_seconds, level = past.here
-    known, own = futures(model, model.needs, phase), past.positions()
-    known.add(own, np.flatnonzero(own.phase == phase))
-    return known.at(dwell_seconds, level)
+    return past.likely()

@@ -152,7 +152,7 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
     _require(bool(positive), "has needs below 0, or no time between samples, or more than a day")
     misses = _number({"misses": MISSES, **head}, "misses")  # earlier models do not say it
     _require(0 < misses < 1, "promises no share of the samples")
-    executions, samples = _count(head, "executions"), _count(head, "samples")
+    executions, samples = (_counts({name: [head[name]]}, name)[0] for name in ("executions", "samples"))
     _require(1 <= executions <= samples, f"has {executions} executions of {samples} samples")
     return PhaseModel(
         method=_texts({"method": [head["method"]]}, "method")[0],
@@ -212,10 +212,6 @@ def _number(head: Mapping[str, object], name: str) -> float:
         raise Unfit(f"has no number {name}")
     _require(abs(value) <= LARGEST_NUMBER, f"has a number {name} beyond {LARGEST_NUMBER:.0e}")
     return float(value)
-
-
-def _count(head: Mapping[str, object], name: str) -> int:
-    return _counts({name: [head[name]]}, name)[0]
 
 
 def _counts(head: Mapping[str, object], name: str) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from jpo.plugins.phases.methods.crbm import CENTRES, Crbm, crbm_of
 from jpo.plugins.phases.model import PhaseModel
 from jpo.plugins.phases.model_file import (
     SCHEMA,
-    Arrays,
+    Part,
     Unfit,
     decoded_scaler,
     decoded_weights,
@@ -48,9 +48,8 @@ class Parts:
             return
         hidden, visible = self.crbm.hidden_visible.shape
         if self.scaler is None:
-            raise _odd(
-                "--crbm", "has learnt scaled samples, and no scaler is named", "name the one that it learnt with: --scaler FILE"
-            )
+            finding = "has learnt scaled samples, and no scaler is named"
+            raise _odd("--crbm", finding, "name the one that it learnt with: --scaler FILE")
         if len(self.scaler.kept) != visible:
             finding = f"sees {visible} features, and the scaler keeps {len(self.scaler.kept)}"
             raise _odd("--crbm", finding, "name the scaler that it learnt with")
@@ -73,7 +72,8 @@ def parts_of(model: PhaseModel) -> Parts:
 
 def clusters_of(weights: Mapping[str, Floats]) -> Floats | None:
     """The clusters in a model's weights; None where there are none."""
-    return weights[CENTRES] if CENTRES in weights and weights[CENTRES].ndim == 2 else None
+    centres = weights.get(CENTRES)
+    return centres if centres is not None and centres.ndim == 2 and centres.size else None
 
 
 def encoded_part(part: Scaler | Crbm | Floats) -> bytes:
@@ -92,23 +92,15 @@ def read_scaler(path: Path) -> Scaler:
 
 def read_crbm(path: Path) -> Crbm:
     """The machine in a file; JPO-E732 as above."""
-
-    def decoded(head: Mapping[str, object], arrays: Arrays) -> Crbm:
-        crbm = crbm_of(decoded_weights(arrays))
-        if crbm is None:
-            raise Unfit("has weights that do not go together")
-        return crbm
-
-    return opened(path, CRBM, decoded)
+    return opened(path, CRBM, lambda _, arrays: _there(crbm_of(decoded_weights(arrays)), "has weights that do not go together"))
 
 
 def read_clusters(path: Path) -> Floats:
     """The clusters in a file; JPO-E732 as above."""
+    return opened(path, CLUSTERS, lambda _, arrays: _there(clusters_of(decoded_weights(arrays)), "has no centres"))
 
-    def decoded(head: Mapping[str, object], arrays: Arrays) -> Floats:
-        clusters = clusters_of(decoded_weights(arrays))
-        if clusters is None or not clusters.size:
-            raise Unfit("has no centres")
-        return clusters
 
-    return opened(path, CLUSTERS, decoded)
+def _there(part: Part | None, finding: str) -> Part:
+    if part is None:
+        raise Unfit(finding)
+    return part

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jpo.errors import UsageError
+from jpo.wording.numbers import counted
 
 Floats = NDArray[np.float64]
 Number = TypeVar("Number", bound=np.generic)
@@ -71,6 +72,11 @@ class Traces:
     @property
     def lengths(self) -> tuple[int, ...]:
         return tuple(len(execution.times) for execution in self.executions)
+
+    @property
+    def extent(self) -> str:
+        """How much it is, in words."""
+        return f"{counted(len(self.executions), 'execution')}, {counted(self.samples, 'sample')}"
 
     def split(self, rows: NDArray[Number]) -> list[NDArray[Number]]:
         """What is known of all samples, execution by execution."""

@@ -15,6 +15,8 @@ from jpo.plugins.cluster.environment.rewards import METRICS
 
 DRAWS = 4000
 SIDE_BY_SIDE = 16
+ROUNDING = 1e-9
+"""Share of a value below which a difference is one of rounding, which is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ class SequenceScores:
 
     def difference(self, name: str, other: str) -> tuple[float, float, float]:
         """Mean of name - other over sequences, and its 95% interval by bootstrap over sequences."""
-        gaps = self.values[name] - self.values[other]
+        one, another = self.values[name], self.values[other]
+        gaps = np.where(np.isclose(one, another, rtol=ROUNDING, atol=0.0), 0.0, one - another)
         draws = np.random.default_rng(0).integers(len(gaps), size=(DRAWS, len(gaps)))
         low, high = np.percentile(gaps[draws].mean(axis=1), [2.5, 97.5])
         return float(gaps.mean()), float(low), float(high)

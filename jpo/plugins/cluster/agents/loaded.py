@@ -32,16 +32,14 @@ class AgentFaults:
 def load_agent(text: str) -> type[ClassicAgent] | type[LearningAgent]:
     """The class of `mine.py:Mine`. Raises UsageError: JPO-E748, there is none, it is no agent, or the file raises."""
     file, colon, name = text.rpartition(":")
-    path = Path(file)
+    path, remedy = Path(file), "write e.g. --agent mine.py:Mine"
     if not (colon and name.isidentifier()):
-        raise UsageError(
-            "--agent", f"{quoted(text)} names no class of a file", "write e.g. --agent mine.py:Mine", code="JPO-E748"
-        )
-    with opened(path, lambda finding: UsageError(str(path), finding, "write e.g. --agent mine.py:Mine", code="JPO-E748")):
+        raise UsageError("--agent", f"{quoted(text)} names no class of a file", remedy, code="JPO-E748")
+    with opened(path, lambda finding: UsageError(str(path), finding, remedy, code="JPO-E748")):
         pass
     spec = spec_from_file_location(f"jpo_agent_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise UsageError(str(path), "is not a Python file", "write e.g. --agent mine.py:Mine", code="JPO-E748")
+        raise UsageError(str(path), "is not a Python file", remedy, code="JPO-E748")
     module = module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses of the file look their module up
     with AgentFaults(str(path)):

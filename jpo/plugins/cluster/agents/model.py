@@ -68,9 +68,8 @@ def read_agent(path: Path, *, seed: int = 0) -> tuple[LearningAgent, str]:
         kind = header["kind"]
         if kind not in KINDS:
             raise ValueError(f"kind {quoted(kind)} is unknown")
-        agent = new_agent(
-            kind, _options(header), hidden=int(header["hidden"]), lr=float(header["lr"]), gamma=float(header["gamma"]), seed=seed
-        )
+        rates = {name: float(header[name]) for name in ("lr", "gamma")}
+        agent = new_agent(kind, _options(header), hidden=int(header["hidden"]), **rates, seed=seed)
         agent.load(_weights(data))
     except (KeyError, ValueError, SafetensorError) as error:
         raise foreign(path, f"does not fit ({words_of(error)})") from error

@@ -76,12 +76,9 @@ class Reinforce(LearningAgent):
         for name, optimiser in self.optimisers.items():
             kept = optimiser.state_dict()
             places = {int(key.split(".")[2]) for key in weights if key.startswith(f"optimiser.{name}.")}
+            parts = ("step", "exp_avg", "exp_avg_sq")
             kept["state"] = {
-                place: {
-                    key: torch.from_numpy(np.array(weights[f"optimiser.{name}.{place}.{key}"]))
-                    for key in ("step", "exp_avg", "exp_avg_sq")
-                }
-                for place in places
+                at: {key: torch.from_numpy(np.array(weights[f"optimiser.{name}.{at}.{key}"])) for key in parts} for at in places
             }
             optimiser.load_state_dict(kept)
 

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jpo.errors import quoted
-from jpo.plugins.cluster.agents.base import ClassicAgent, LearningAgent, LivedEpisode
+from jpo.plugins.cluster.agents.base import ClassicAgent, LearningAgent, LivedEpisode, Mask, Seen
 from jpo.plugins.cluster.agents.reserving import Reserving
 from jpo.plugins.cluster.agents.sequences import Sequence as JobSequence
 from jpo.plugins.cluster.environment.episode import Episode, EpisodeOptions
@@ -21,34 +20,25 @@ def live(agent: LearningAgent, episodes: Sequence[Episode], *, explore: bool, ob
     """Let an agent decide in several episodes until all are over; rewards are of the objective as it is."""
     which = METRICS.index(objective)
     observers = [Observer(episode) for episode in episodes]
-    seen: list[list[NDArray[np.float32]]] = [[] for _ in episodes]
-    masks: list[list[NDArray[np.bool_]]] = [[] for _ in episodes]
-    actions: list[list[int]] = [[] for _ in episodes]
-    rewards: list[list[float]] = [[] for _ in episodes]
+    lived: list[list[tuple[Seen, Mask, int, float]]] = [[] for _ in episodes]
     going = [place for place, episode in enumerate(episodes) if not episode.done]
     while going:
-        for place in going:
-            masks[place].append(episodes[place].mask())
-            seen[place].append(observers[place].observe(masks[place][-1]))
-        chosen = np.asarray(
-            agent.act(
-                np.stack([seen[place][-1] for place in going]), np.stack([masks[place][-1] for place in going]), explore=explore
-            )
-        )
+        masks = [episodes[place].mask() for place in going]
+        seen = [observers[place].observe(mask) for place, mask in zip(going, masks, strict=True)]
+        chosen = np.asarray(agent.act(np.stack(seen), np.stack(masks), explore=explore))
         if chosen.shape != (len(going),) or chosen.dtype.kind not in "iu":
             raise TypeError(f"act returned {chosen.dtype} of shape {chosen.shape}, not {len(going)} numbers of actions")
-        for place, action in zip(going, chosen.tolist(), strict=True):
-            actions[place].append(action)
-            rewards[place].append(float(episodes[place].step(action)[which]))
+        for place, sees, mask, action in zip(going, seen, masks, chosen.tolist(), strict=True):
+            lived[place].append((sees, mask, action, float(episodes[place].step(action)[which])))
         going = [place for place in going if not episodes[place].done]
     return [
         LivedEpisode(
-            np.array(s, dtype=np.float32).reshape(len(a), observer.size),
-            np.array(m, dtype=np.bool_).reshape(len(a), agent.options.actions),
-            np.array(a, dtype=np.int64),
-            np.array(r, dtype=np.float64),
+            np.array([sees for sees, _, _, _ in steps], dtype=np.float32).reshape(len(steps), observer.size),
+            np.array([mask for _, mask, _, _ in steps], dtype=np.bool_).reshape(len(steps), agent.options.actions),
+            np.array([action for _, _, action, _ in steps], dtype=np.int64),
+            np.array([reward for _, _, _, reward in steps], dtype=np.float64),
         )
-        for observer, s, m, a, r in zip(observers, seen, masks, actions, rewards, strict=True)
+        for observer, steps in zip(observers, lived, strict=True)
     ]
 
 

@@ -22,9 +22,8 @@ try:
     import gymnasium
     from gymnasium import spaces
 except ImportError as error:
-    raise UsageError(
-        "the environment", "needs gymnasium, which is not installed", 'pip install "jpo[cluster]"', code="JPO-E743"
-    ) from error
+    finding = "needs gymnasium, which is not installed"
+    raise UsageError("the environment", finding, 'pip install "jpo[cluster]"', code="JPO-E743") from error
 
 Seen = NDArray[np.float32]
 

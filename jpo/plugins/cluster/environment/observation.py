@@ -28,17 +28,10 @@ class Observer:
         self._cpus, self._gpus = platform.cores("cpu") or 1, platform.cores("gpu") or 1
         cpus, gpus = demand.tasks * demand.cpus / self._cpus, demand.tasks * demand.gpus / self._gpus
         self._area = jobs.requested_seconds * np.maximum(cpus, gpus)
-        log = np.log1p(jobs.requested_seconds) / MONTH_LOG
-        self._fixed = (
-            np.column_stack(
-                (
-                    *(np.ones(len(jobs)), np.zeros(len(jobs)), np.zeros(len(jobs))),
-                    *(log, np.log1p(self._area) / MONTH_LOG, cpus, gpus, np.log1p(demand.tasks) / 10, np.zeros(len(jobs))),
-                )
-            )
-            .clip(-1, 1)
-            .astype(np.float32)
-        )
+        requested, area = (np.log1p(seconds) / MONTH_LOG for seconds in (jobs.requested_seconds, self._area))
+        there, later = np.ones(len(jobs)), np.zeros(len(jobs))  # what changes with time is filled in when it is seen
+        columns = (there, later, later, requested, area, cpus, gpus, np.log1p(demand.tasks) / 10, later)
+        self._fixed = np.column_stack(columns).clip(-1, 1).astype(np.float32)
         self._submit, self._requested = jobs.submit_seconds, jobs.requested_seconds
         self._came: list[float] = jobs.submit_seconds.tolist()
         self._waiting = 0

@@ -105,17 +105,9 @@ class EpisodeLedger:
     def metrics(self) -> NDArray[np.float64]:
         """Every metric so far, in the order of METRICS; energy is 0 on a platform that is not metered."""
         jobs, span = len(self._run), self._now - self._first
-        return np.array(
-            (
-                self.wait / jobs,
-                self.slowdown / jobs,
-                self.turnaround / jobs,
-                span,
-                self.area / (self._devices * span) if span else 0.0,
-                self.joules,
-                self.joules * span,
-            )
-        )
+        of_jobs = self.wait / jobs, self.slowdown / jobs, self.turnaround / jobs
+        utilisation = self.area / (self._devices * span) if span else 0.0
+        return np.array((*of_jobs, span, utilisation, self.joules, self.joules * span))
 
 
 SIGNS = np.array([-1.0, -1.0, -1.0, -1.0, 1.0, -1.0, -1.0])

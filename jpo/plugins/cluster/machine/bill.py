@@ -22,7 +22,7 @@ class Bill:
     Attributes:
         energy_joules: sum over processors of the integral of what they draw, see `watts`.
         edp_joule_seconds: energy x makespan, the energy-delay product. Both are None where no processor says what it draws.
-        cost_usd: of each node its price x the time in which at least one job is on it.
+        cost_usd: of each node its price x the time in which at least one job is on it; None where no node has a price.
         gpu_utilisation, cpu_utilisation: held GPU (or CPU core) seconds / (GPUs x makespan); None where there are none.
         sla_misses: jobs that ended after their deadline; None where no job has one.
         killed: jobs that were ended at their requested time.
@@ -30,7 +30,7 @@ class Bill:
 
     energy_joules: float | None
     edp_joule_seconds: float | None
-    cost_usd: float
+    cost_usd: float | None
     gpu_utilisation: float | None
     cpu_utilisation: float | None
     sla_misses: int | None
@@ -77,7 +77,7 @@ def bill(jobs: JobTable, demand: DemandTable, platform: Platform, schedule: Sche
     return Bill(
         energy_joules=energy if platform.metered else None,
         edp_joule_seconds=energy * makespan if platform.metered else None,
-        cost_usd=sum(price * seconds for price, seconds in hours) / SECONDS_PER_HOUR,
+        cost_usd=sum(price * seconds for price, seconds in hours) / SECONDS_PER_HOUR if platform.priced else None,
         gpu_utilisation=held["gpu"] / (gpus * makespan) if gpus and makespan else None,
         cpu_utilisation=held["cpu"] / (cpus * makespan) if cpus and makespan else None,
         sla_misses=int((schedule.ends - jobs.submit_seconds > demand.deadlines)[due].sum()) if due.any() else None,
@@ -104,9 +104,8 @@ def energy_of_jobs(platform: Platform, schedule: Schedule) -> Seconds:
         moments, where = np.unique(np.concatenate((starts[rows], ends[rows])), return_inverse=True)
         busy = np.cumsum(np.bincount(where, np.concatenate((counts, -counts)), len(moments))).round().astype(np.int64)[:-1]
         draws = [watts(types[place], one, platform.power) / one if one else 0.0 for one in busy.tolist()]
-        by_then = np.concatenate(
-            ([0.0], np.cumsum(np.array(draws) * np.diff(moments)))
-        )  # joules of each core that was always busy
+        # joules of each core that was always busy
+        by_then = np.concatenate(([0.0], np.cumsum(np.array(draws) * np.diff(moments))))
         np.add.at(found, jobs, counts * (by_then[where[len(jobs) :]] - by_then[where[: len(jobs)]]))
     return found
 

@@ -93,9 +93,8 @@ class Manager:
         self.placement = Placement(discipline.resources, simulation.state, seed=discipline.seed)
         self._timed, self._drawn = discipline.selection.timed, self.placement.name == "random"
         self._conservative = discipline.backfilling == "conservative"
-        order, self._rank = ranked(
-            jobs.submit_seconds if self._timed else self._selection.key(waiting_rows(jobs, demand=demand), 0.0)
-        )
+        keys = jobs.submit_seconds if self._timed else self._selection.key(waiting_rows(jobs, demand=demand), 0.0)
+        order, self._rank = ranked(keys)
         self._job: list[int] = order.tolist()
         self._queue: list[int] = []  # ranks
         # By id of a need, which all jobs share that need the same:

@@ -235,11 +235,9 @@ class Placement:
         rooms = sorted((-room, place) for place, room in state.rooms(self._walk(state, need, "in order"), need))
         for at, (room, place) in enumerate(rooms):
             if -room >= left:
-                whole = [place for room, place in rooms[at:] if -room >= left]
-                return [
-                    *shares,
-                    (min(whole, key=lambda place: (with_room(state, place) - taken.get(state.node[place], 0), place)), left),
-                ]
+                whole = (place for room, place in rooms[at:] if -room >= left)
+                fullest = min(whole, key=lambda place: (with_room(state, place) - taken.get(state.node[place], 0), place))
+                return [*shares, (fullest, left)]
             shares.append((place, -room))
             if not need.gpus:
                 taken[state.node[place]] = taken.get(state.node[place], 0) - room * need.cpus

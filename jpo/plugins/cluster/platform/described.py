@@ -5,6 +5,7 @@ What is not known is refused by its key, so that a typing error is not a default
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, cast
@@ -57,16 +58,13 @@ def _platform(tables: Table, name: str) -> Platform:
     elastic = _section(tables, "elastic", ("serial_share", "resize_seconds", "cooldown_seconds"))
     if isinstance(conflict := slowdowns.get("conflict"), str) and conflict != "proportional":
         raise ValueError(f"slowdowns: conflict = {quoted(conflict)} is neither a number from 0 to 1 nor 'proportional'")
+    apart = Slowdowns(**numbers(slowdowns, "slowdowns", but=("conflict",) if isinstance(conflict, str) else ()))
     platform = Platform(
         text(tables, "name", "the file", default=name),
         tuple(groups),
-        Slowdowns(
-            number(slowdowns, "nodes", "slowdowns", default=1.0),
-            number(slowdowns, "clusters", "slowdowns", default=1.0),
-            None if slowdowns.get("conflict") == "proportional" else number(slowdowns, "conflict", "slowdowns", default=0.75),
-        ),
-        PowerShares(number(power, "beside_busy", "power", default=0.15), number(power, "idle", "power", default=0.05)),
-        ResizeCosts(**{key: number(elastic, key, "elastic") for key in elastic}),
+        replace(apart, conflict=None) if conflict == "proportional" else apart,
+        PowerShares(**numbers(power, "power")),
+        ResizeCosts(**numbers(elastic, "elastic")),
     )
     size = sum(group.count * sum(processor.cores for processor in group.node.processors) for group in groups)
     if size > MOST_CORES:
@@ -101,12 +99,7 @@ def _node(name: str, table: Table, processors: Mapping[str, Table]) -> NodeType:
         if kind not in processors:
             raise ValueError(f"{where}: there is no [processor.{kind}]")
         built += _processors(kind, processors[kind], count)
-    return NodeType(
-        name,
-        tuple(built),
-        number(table, "memory_gib", where, default=math.inf),
-        number(table, "usd_per_hour", where, default=0.0),
-    )
+    return NodeType(name, tuple(built), **numbers(table, where, but=("processors",)))
 
 
 def _processors(name: str, table: Table, count: int) -> list[ProcessorType]:
@@ -119,15 +112,9 @@ def _processors(name: str, table: Table, count: int) -> list[ProcessorType]:
     if kind == "gpu" and "cores" in table:
         raise ValueError(f"{where}: GPUs are given out whole; leave out cores")
     speeds = _table(table.get("speeds", {}), f"{where}.speeds")
-    one = ProcessorType(
-        name,
-        cast(Literal["cpu", "gpu"], kind),
-        count if kind == "gpu" else whole(table, "cores", where),
-        number(table, "speed", where, default=1.0),
-        number(table, "watts", where, default=0.0),
-        number(table, "bandwidth_gbps", where, default=math.inf),
-        {key: number(speeds, key, f"{where}.speeds") for key in speeds},
-    )
+    cores = count if kind == "gpu" else whole(table, "cores", where)
+    own, of_classes = numbers(table, where, but=("kind", "cores", "speeds")), numbers(speeds, f"{where}.speeds")
+    one = ProcessorType(name, cast(Literal["cpu", "gpu"], kind), cores, speeds=of_classes, **own)
     return [one] if kind == "gpu" else [one] * count
 
 
@@ -147,6 +134,11 @@ def number(table: Table, key: str, where: str, *, default: float | None = None) 
     if value and not SMALLEST <= value <= LARGEST:
         raise ValueError(f"{where}: {key} = {quoted(value)} is neither 0 nor between {SMALLEST} and {LARGEST:g}")
     return float(value)
+
+
+def numbers(table: Table, where: str, *, but: tuple[str, ...] = ()) -> dict[str, float]:
+    """The numbers that a table says; what it leaves out is as records have it."""
+    return {key: number(table, key, where) for key in table if key not in but}
 
 
 def whole(table: Table, key: str, where: str, *, default: int | None = None) -> int:

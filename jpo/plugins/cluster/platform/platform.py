@@ -119,9 +119,8 @@ class ResizeCosts:
         if not 0 <= self.serial_share <= 1:
             raise ValueError(f"elastic: serial_share = {self.serial_share:g} is not a share from 0 to 1")
         if not 0 <= self.resize_seconds <= self.cooldown_seconds < UNLIMITED:
-            raise ValueError(
-                f"elastic: cooldown_seconds = {self.cooldown_seconds:g} is less than resize_seconds = {self.resize_seconds:g}"
-            )
+            times = f"cooldown_seconds = {self.cooldown_seconds:g} is less than resize_seconds = {self.resize_seconds:g}"
+            raise ValueError(f"elastic: {times}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +145,11 @@ class Platform:
     def metered(self) -> bool:
         """Whether a processor says what it draws; where none does, energy is unknown."""
         return any(processor.watts for group in self.groups for processor in group.node.processors)
+
+    @property
+    def priced(self) -> bool:
+        """Whether a node has a price; where none has, cost is unknown."""
+        return any(group.node.usd_per_hour for group in self.groups)
 
     def cores(self, kind: ProcessorKind) -> int:
         """How many cores, or GPUs, there are."""

@@ -14,10 +14,10 @@ import math
 from array import array
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable
-from heapq import heappop, heappush
 
 import numpy as np
 
+from jpo.plugins.cluster.queueing.processors import ProcessorPool
 from jpo.plugins.cluster.queueing.selection import JobSelection, ranked, waiting_rows
 from jpo.plugins.cluster.workload.jobs import NEVER, JobTable, Seconds, Whole
 
@@ -92,31 +92,24 @@ def conservative(jobs: JobTable, processors: int, selection: JobSelection) -> li
     timed = selection.timed
     order, ranks = ranked(jobs.submit_seconds if timed else selection.key(waiting_rows(jobs), 0.0))
     counts, requests = jobs.processors[order], jobs.requested_seconds[order]
-    submit, run = [*jobs.submit_seconds.tolist(), NEVER], jobs.run_seconds[order].tolist()
-    requested, needed = requests.tolist(), counts.tolist()
-    start = [0.0] * len(run)
-    running: list[tuple[float, int]] = []  # end, job
+    machine, submit = ProcessorPool(jobs, processors, order), [*jobs.submit_seconds.tolist(), NEVER]
     queue = array("q")  # jobs by their rank in the order of the key, or of arrival where it changes
     planned: dict[int, float] = {}
     profile = Profile(0.0, processors, [])
-    free, coming, last, complete = processors, 0, len(run), True
+    coming, last, complete = 0, len(jobs), True
     while coming < last or queue:
-        now = submit[coming]
-        if running and running[0][0] < now:
-            now = running[0][0]
-        anew = timed or not queue or not complete
-        while running and running[0][0] <= now:
-            free += needed[heappop(running)[1]]
-            anew = True
+        now = min(submit[coming], machine.next_end())
+        anew = timed or not queue or not complete or machine.next_end() <= now
+        machine.end_until(now)
         while submit[coming] <= now:
             anew = anew or (bool(queue) and ranks[coming] < queue[-1])
             insort(queue, ranks[coming])
             coming += 1
-        if not (queue and free):
+        if not (queue and machine.free):
             complete = complete and not queue
             continue
-        if anew or any(start[job] + requested[job] <= now for _, job in running):
-            profile = Profile(now, free, ((start[job] + requested[job], needed[job]) for _, job in running))
+        if anew or (machine.ends and machine.ends[0] <= now):
+            profile = Profile(now, machine.free, zip(machine.ends, machine.held, strict=True))
             planned = {}
         rows = np.array(queue)
         if timed and len(rows) > 1:
@@ -131,16 +124,14 @@ def conservative(jobs: JobTable, processors: int, selection: JobSelection) -> li
             job = in_turn[turn]
             turn += 1
             if job not in planned:
-                planned[job] = profile.reserve(needed[job], requested[job], now)
+                planned[job] = profile.reserve(machine.needed[job], machine.requested[job], now)
             if planned[job] <= now:
-                start[job] = now
-                free -= needed[job]
-                heappush(running, (now + run[job], job))
+                machine.begin(job, now)
                 begun.append(job)
         complete = len(planned) >= len(queue)
         for job in begun:
             del queue[bisect_left(queue, job)], planned[job]
-    return [start[job] for job in ranks]
+    return [machine.starts[job] for job in ranks]
 
 
 def could_begin(counts: Whole, ends: Seconds, until: Seconds) -> int:

@@ -15,8 +15,8 @@ class ProcessorPool:
         self._run = jobs.run_seconds[order].tolist()
         self.starts = [0.0] * len(jobs)
         self._running: list[tuple[float, int]] = []  # end, job
-        self._ends: list[float] = []  # expected ends of running jobs, sorted
-        self._held: list[int] = []  # their processors
+        self.ends: list[float] = []  # expected ends of running jobs, sorted
+        self.held: list[int] = []  # their processors
 
     def next_end(self) -> float:
         return self._running[0][0] if self._running else NEVER
@@ -25,13 +25,13 @@ class ProcessorPool:
         """Start a job that fits."""
         self.free -= self.needed[job]
         self.starts[job] = now
-        place = bisect_right(self._ends, now + self.requested[job])
-        self._ends.insert(place, now + self.requested[job])
-        self._held.insert(place, self.needed[job])
+        place = bisect_right(self.ends, now + self.requested[job])
+        self.ends.insert(place, now + self.requested[job])
+        self.held.insert(place, self.needed[job])
         heappush(self._running, (now + self._run[job], job))
 
     def end_until(self, now: float) -> None:
-        running, ends, held = self._running, self._ends, self._held
+        running, ends, held = self._running, self.ends, self.held
         while running and running[0][0] <= now:
             job = heappop(running)[1]
             count = self.needed[job]
@@ -46,9 +46,9 @@ class ProcessorPool:
         available, place = self.free, -1
         while available < first:
             place += 1
-            available += self._held[place]
-        shadow = self._ends[place]
-        return shadow, available + sum(self._held[place + 1 : bisect_right(self._ends, shadow)]) - first
+            available += self.held[place]
+        shadow = self.ends[place]
+        return shadow, available + sum(self.held[place + 1 : bisect_right(self.ends, shadow)]) - first
 
     def pass_by(self, candidates: Iterable[int], now: float, shadow: float, extra: int) -> tuple[list[int], int]:
         """Start those, in their order, that fit and delay no reservation: they end by its time, or take what it leaves over.

@@ -47,39 +47,8 @@ def first_come(jobs: JobTable, processors: int) -> list[float]:
     return starts
 
 
-def in_order(jobs: JobTable, processors: int, keys: Seconds) -> list[float]:
-    """When each job starts where none may go before its turn."""
-    order, ranks = ranked(keys)
-    submit = [*jobs.submit_seconds.tolist(), NEVER]
-    run, needed = jobs.run_seconds[order].tolist(), jobs.processors[order].tolist()
-    start = [0.0] * len(ranks)
-    running: list[tuple[float, int]] = []  # end, processors
-    queue: list[int] = []
-    free, coming, last = processors, 0, len(ranks)
-    while coming < last or queue:
-        now = submit[coming]
-        if queue and running[0][0] < now:
-            now = running[0][0]
-        while running and running[0][0] <= now:
-            free += heappop(running)[1]
-        while submit[coming] <= now:
-            insort(queue, ranks[coming])
-            coming += 1
-        begun = 0
-        for job in queue:
-            if needed[job] > free:
-                break
-            free -= needed[job]
-            start[job] = now
-            heappush(running, (now + run[job], needed[job]))
-            begun += 1
-        if begun:
-            del queue[:begun]
-    return [start[job] for job in ranks]
-
-
-def easy(jobs: JobTable, processors: int, keys: Seconds) -> list[float]:
-    """When each job starts with EASY backfilling; candidates are looked at in the order of the key."""
+def in_turn(jobs: JobTable, processors: int, keys: Seconds, *, backfilling: bool) -> list[float]:
+    """When each job starts; with `backfilling` by the rules of EASY, candidates in the order of the key."""
     order, ranks = ranked(keys)
     ranked_needed, ranked_requested = jobs.processors[order], jobs.requested_seconds[order]
     machine = ProcessorPool(jobs, processors, order)
@@ -93,7 +62,7 @@ def easy(jobs: JobTable, processors: int, keys: Seconds) -> list[float]:
         if end <= now:
             now = end
             machine.end_until(now)
-        elif submit[coming + 1] > now and queue and ranks[coming] > queue[0]:
+        elif backfilling and submit[coming + 1] > now and queue and ranks[coming] > queue[0]:
             # One job more, behind the first of the queue, and nothing else has changed since the last pass.
             passed, extra = machine.pass_by((ranks[coming],), now, shadow, extra)
             if not passed:
@@ -110,7 +79,7 @@ def easy(jobs: JobTable, processors: int, keys: Seconds) -> list[float]:
             machine.begin(job, now)
             begun += 1
         del queue[:begun]
-        if not (queue and machine.free):  # nothing can start before an end, which asks anew
+        if not (backfilling and queue and machine.free):  # nothing can start before an end, which asks anew
             continue
         shadow, extra = machine.reservation(needed[queue[0]])
         others: Iterable[int] = islice(queue, 1, None)

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from jpo.plugins.cluster.queueing.conservative import conservative
-from jpo.plugins.cluster.queueing.ranked import easy, first_come, in_order
+from jpo.plugins.cluster.queueing.ranked import first_come, in_turn
 from jpo.plugins.cluster.queueing.selection import selection, waiting_rows
 from jpo.plugins.cluster.queueing.timed import timed
 from jpo.plugins.cluster.workload.jobs import JobTable, Seconds
@@ -50,8 +50,6 @@ def simulate(jobs: JobTable, processors: int, rule: Rule, *, seed: int = 0) -> S
     backfilling = rule.backfilling == "easy"
     if chosen.timed:
         return np.array(timed(jobs, processors, chosen, backfilling=backfilling))
-    if backfilling:
-        return np.array(easy(jobs, processors, chosen.key(waiting_rows(jobs), 0.0)))
-    if rule.selection == "fcfs":
+    if rule.selection == "fcfs" and not backfilling:
         return np.array(first_come(jobs, processors))
-    return np.array(in_order(jobs, processors, chosen.key(waiting_rows(jobs), 0.0)))
+    return np.array(in_turn(jobs, processors, chosen.key(waiting_rows(jobs), 0.0), backfilling=backfilling))

@@ -25,12 +25,12 @@ def table(one: WorkloadDescription) -> Table:
         ("load", Cell(one.load, "share")),
         ("from the first submit to the last", Cell(one.span_seconds, "duration_seconds")),
         ("users", one.users),
-        ("jobs on one processor", Cell(shares.serial, "share")),
-        ("jobs on a power of two", Cell(shares.power_of_two, "share")),
-        ("jobs that need GPUs", Cell(shares.gpu_jobs, "share")),
-        *([("jobs that can be resized", Cell(shares.elastic_jobs, "share"))] if shares.elastic_jobs else []),
-        ("jobs that run longer than requested", Cell(shares.overruns, "share")),
-        ("run time / requested time, average", Cell(shares.accuracy, "share")),
+        ("jobs on one processor", Cell(shares["serial"], "share")),
+        ("jobs on a power of two", Cell(shares["power_of_two"], "share")),
+        ("jobs that need GPUs", Cell(shares["gpu_jobs"], "share")),
+        *([("jobs that can be resized", Cell(shares["elastic_jobs"], "share"))] if shares["elastic_jobs"] else []),
+        ("jobs that run longer than requested", Cell(shares["overruns"], "share")),
+        ("run time / requested time, average", Cell(shares["accuracy"], "share")),
     )
     return Table((Column("figure", "key"), Column("value", "figure")), rows, "figures")
 

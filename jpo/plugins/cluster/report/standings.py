@@ -8,9 +8,6 @@ from jpo.plugins.cluster.fail_condition import LARGER_IS_BETTER
 from jpo.report.document import Cell, Column, Document, Row, Span, Table
 from jpo.wording.numbers import counted
 
-NOTHING = 1e-9
-"""Share of a mean below which a difference is one of rounding."""
-
 
 @dataclass(frozen=True, slots=True)
 class ContestResult:
@@ -50,8 +47,7 @@ def document(judged: ContestResult) -> Document:
 
 def verdict(judged: ContestResult, rule: str) -> str:
     found = judged.standings
-    bounds = found.difference(judged.agent, rule)[1:]
-    low, high = (bound if abs(bound) > NOTHING * abs(found.mean(rule)) else 0.0 for bound in bounds)
+    _, low, high = found.difference(judged.agent, rule)
     sign = found.objective in LARGER_IS_BETTER
     better, worse = (low > 0, high < 0) if sign else (high < 0, low > 0)
     said = "better than" if better else "worse than" if worse else "not told apart from"

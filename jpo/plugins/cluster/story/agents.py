@@ -159,9 +159,8 @@ def _own_learner(lessons: Lessons, own: OwnAgent, watch: AgentWatch) -> tuple[Le
     with watch.asking():
         found = load_agent(own.file)
         if not issubclass(found, LearningAgent):
-            raise UsageError(
-                "--agent", f"{found.__name__} does not learn", "jpo cluster test judges it as it is", code="JPO-E748"
-            )
+            finding, remedy = f"{found.__name__} does not learn", "jpo cluster test judges it as it is"
+            raise UsageError("--agent", finding, remedy, code="JPO-E748")
         agent = found(hidden=lessons.hidden, lr=lessons.lr, gamma=lessons.gamma, seed=lessons.seed)
     return watch.over(agent), Path(own.file).name
 
@@ -231,9 +230,8 @@ def test(
     for rule in rules:
         placed = rule if rule.resources else replace(rule, resources=resources)
         values[rule.name] = np.array([values_of_rule(placed, one, (by.objective,))[0] for one in drawn])
-    return ContestResult(
-        SequenceScores(by.objective, values), name, by.sequences, by.length, tuple(one.name for one in scenarios), margin
-    )
+    workloads = tuple(one.name for one in scenarios)
+    return ContestResult(SequenceScores(by.objective, values), name, by.sequences, by.length, workloads, margin)
 
 
 def _anchor(agent: LearningAgent, scenarios: Sequence[Scenario], by: ContestOptions, track: Track) -> None:

@@ -34,9 +34,8 @@ def read(path: Path) -> tuple[LegacyOptions, Scenario, list[str]]:
     rng = np.random.default_rng(options.seed)
     fitting = np.flatnonzero(log.jobs.processors <= min(options.nb_resources, platform.cores("cpu")))
     if not len(fitting):
-        raise UsageError(
-            str(options.workload), f"has no job for {options.nb_resources} cores", "raise nb_resources", code="JPO-E741"
-        )
+        finding = f"has no job for {options.nb_resources} cores"
+        raise UsageError(str(options.workload), finding, "raise nb_resources", code="JPO-E741")
     chosen = np.sort(rng.choice(fitting, size=min(options.nb_jobs, len(fitting)), replace=False))
     jobs = log.jobs.rows(chosen)
     memory = log.memory_kb[chosen] / KB_PER_GIB
@@ -44,11 +43,8 @@ def read(path: Path) -> tuple[LegacyOptions, Scenario, list[str]]:
     kept = np.setdiff1d(np.arange(len(jobs)), never_fitting(demand, platform))
     if not len(kept):
         raise UsageError(str(options.workload), f"has no job that fits {platform.name}", "name another platform", code="JPO-E741")
-    notes = (
-        [f"{counted(len(jobs) - len(kept), 'job')} could never run on {platform.name}: left out."]
-        if len(kept) < len(jobs)
-        else []
-    )
+    lost = len(jobs) - len(kept)
+    notes = [f"{counted(lost, 'job')} could never run on {platform.name}: left out."] if lost else []
     if len(chosen) < options.nb_jobs:
         notes.append(f"The log has {len(chosen)} jobs for {options.nb_resources} cores, fewer than nb_jobs = {options.nb_jobs}.")
     site = Site(platform, demand.rows(kept))
@@ -59,9 +55,8 @@ def refuse_unnamed(path: Path, options: LegacyOptions, agent: str | None) -> Non
     """Raise UsageError, JPO-E748, where an options file names code that the command line does not: it would run unseen."""
     if options.agent.file and not agent:
         finding = f"pybatsim.agent.file = {quoted(options.agent.file)} is code, which runs only where the command line names it"
-        raise UsageError(
-            str(path), finding, f"add --agent {Path(options.agent.file).name:.80}:CLASS, or drop it", code="JPO-E748"
-        )
+        remedy = f"add --agent {Path(options.agent.file).name:.80}:CLASS, or drop it"
+        raise UsageError(str(path), finding, remedy, code="JPO-E748")
 
 
 def classic(options: LegacyOptions, scenario: Scenario, notes: list[str]) -> tuple[Evaluated, DeviceSchedule]:

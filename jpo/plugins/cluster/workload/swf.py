@@ -123,9 +123,8 @@ def _lines(file: BufferedReader, path: Path) -> Iterator[tuple[int, str]]:
                 data = data.removeprefix(codecs.BOM_UTF8)
             if line := data.decode("ascii", "replace").strip():
                 if "\r" in line:
-                    raise malformed(
-                        f"{path}:{line_number}", "has a carriage return within the line", "end lines by \\n or \\r\\n"
-                    )
+                    finding = "has a carriage return within the line"
+                    raise malformed(f"{path}:{line_number}", finding, "end lines by \\n or \\r\\n")
                 yield line_number, line
     except (OSError, EOFError, zlib.error) as error:
         raise malformed(f"{path}:{line_number + 1}", f"cannot be read ({error})") from error
@@ -167,8 +166,5 @@ def _fault(texts: list[str]) -> tuple[int, str, str]:
             return place, f"is {text:.40}, which is negative", remedy
         if place in WHOLE and not value.is_integer():
             return place, f"is {text:.40}, not a whole number", "write a whole number, or -1 where it is unknown"
-    return (
-        min(len(texts), len(COLUMNS) - 1),
-        f"is missing: the line has {len(texts)} of 18 columns",
-        "write -1 where it is unknown",
-    )
+    finding = f"is missing: the line has {len(texts)} of 18 columns"
+    return min(len(texts), len(COLUMNS) - 1), finding, "write -1 where it is unknown"

@@ -140,9 +140,8 @@ def _check_head(head: list[str], path: Path) -> None:
         split = len(head) == 1 and any(sign in head[0] for sign in ";\t")
         raise malformed(f"{path}:1", finding, "separate cells by commas" if split else f"known are {', '.join(COLUMNS)}")
     if "submit_seconds" not in head or not {"duration_seconds", "work"} & set(head):
-        raise malformed(
-            f"{path}:1", "has no column submit_seconds, or neither duration_seconds nor work", "name both in the first row"
-        )
+        finding = "has no column submit_seconds, or neither duration_seconds nor work"
+        raise malformed(f"{path}:1", finding, "name both in the first row")
 
 
 def _row(given: Mapping[str, str], path: Path, line: int) -> JobRow:

@@ -47,11 +47,9 @@ def moment(where: str, text: str, *, day_first: bool | None = None) -> Moment:
             return found
         value = np.nan
     if not abs(value) <= LATEST:  # NaN too
-        finding = f"time = {quoted(text)} is neither a number of seconds nor a date"
-        unknown = day_first is None and LOCAL.fullmatch(text[:LONGEST]) is not None
-        raise malformed(
-            where, f"{finding} whose day and month are known" if unknown else finding, "write Unix seconds or ISO 8601"
-        )
+        unknown = " whose day and month are known" if day_first is None and LOCAL.fullmatch(text[:LONGEST]) else ""
+        finding = f"time = {quoted(text)} is neither a number of seconds nor a date{unknown}"
+        raise malformed(where, finding, "write Unix seconds or ISO 8601")
     return Moment(value, False)
 
 

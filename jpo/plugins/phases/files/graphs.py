@@ -140,13 +140,11 @@ def _values(path: Path, header: Sequence[str], at: int, rows: Sequence[Row]) -> 
             remedy = "write one, with a decimal point, or leave the cell empty"
             raise malformed(f"{path}:{line}: {column}", f"{quoted(text)} is not a number", remedy)
         if not 0 <= cell.value <= LARGEST:
-            raise malformed(
-                f"{path}:{line}: {column}", f"{quoted(text)} is nothing that can be used", "correct it, or leave the cell empty"
-            )
+            finding = f"{quoted(text)} is nothing that can be used"
+            raise malformed(f"{path}:{line}: {column}", finding, "correct it, or leave the cell empty")
         unit = unit or ([cell.unit] if cell.value else [])  # nothing has no unit
         if cell.value and [cell.unit] != unit:
-            raise malformed(
-                f"{path}:{line}: {column}", f"{quoted(text)} has another unit than the cells above", "export one unit"
-            )
+            finding = f"{quoted(text)} has another unit than the cells above"
+            raise malformed(f"{path}:{line}: {column}", finding, "export one unit")
         found[row] = cell.value
     return found, unit[0] if unit else None

@@ -128,12 +128,10 @@ def _left_out(meant: Sequence[tuple[ExportedSeries, Meaning | None]], taken: int
 
 def _read_as(parts: Mapping[tuple[str, str], Sequence[tuple[ExportedSeries, Meaning]]]) -> Iterator[str]:
     every = [(execution, one, meaning) for (execution, _), pairs in parts.items() for one, meaning in pairs]
-    for name in dict.fromkeys(one.name for _, one, meaning in every if meaning.is_counter):
+    counters = [(execution, one) for execution, one, meaning in every if meaning.is_counter]
+    for name in dict.fromkeys(one.name for _, one in counters):
         yield f"{name} is a counter: read as its growth per second [{READ_AS}]"
-    ended = [
-        execution for execution, one, meaning in every if meaning.is_counter and lived(one.times, one.values) < len(one.times)
-    ]
-    if ended:
+    if ended := [execution for execution, one in counters if lived(one.times, one.values) < len(one.times)]:
         yield f"left out, five minutes at the end, in which Prometheus repeats a counter: {_some(ended)} [{LEFT_OUT}]"
     scaled = dict.fromkeys(meaning.unit for _, one, meaning in every if meaning.unit and not one.unit)
     if any(one.unit == PERCENT and meaning.feature == CPU for _, one, meaning in every):

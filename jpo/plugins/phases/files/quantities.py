@@ -135,9 +135,8 @@ def _named_meaning(name: str, unit: str | None) -> Meaning | None:
     rank = 0 if {"working", "set"} <= said else 2 if "rss" in said else 1
     if {"dcgm", "fb"} <= said:  # DCGM_FI_DEV_FB_USED
         return Meaning(feature, "gpu_memory_mib", is_in_legend=True)
-    scaled = next(
-        (UNIT_WORDS[word] for word in words if word in UNIT_WORDS and units.UNITS[UNIT_WORDS[word]][0] == feature), None
-    )
+    named = (UNIT_WORDS[word] for word in words if word in UNIT_WORDS)
+    scaled = next((unit for unit in named if units.UNITS[unit][0] == feature), None)
     return Meaning(feature, scaled, _is_counter(name), rank, is_in_legend=True)
 
 

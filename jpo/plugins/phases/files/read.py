@@ -71,9 +71,7 @@ def _is_table(header: Sequence[str], time: int, value: int | None, columns: Trac
 def _parts(path: Path, traces: Traces) -> list[Measured]:
     """What a table says, feature by feature; its only execution has no name where the file's name is in its place."""
     return [
-        Measured(
-            str(path), "" if execution.name == path.stem else execution.name, feature, execution.times, execution.values[:, at]
-        )
-        for execution in traces.executions
+        Measured(str(path), "" if one.name == path.stem else one.name, feature, one.times, one.values[:, at])
+        for one in traces.executions
         for at, feature in enumerate(traces.features)
     ]

@@ -107,7 +107,7 @@ class RequestFollower:
         begins, self._last = self._last is None, sample
         self._watch.see(sample.t, used, self._densities(used))
         changed = self._requests.follow(AfterSample(since, used, self._watch.likely, self._watch.recent.most))
-        coming = expected(self._model, *self._watch.here, self._watch.likely())
+        coming = expected(self._model, *self._watch.past.here, self._watch.likely())
         self._seen, self._sum, self._peak = self._seen + 1, self._sum + self._held, np.maximum(self._peak, used)
         shares = self._sum / self._seen / np.maximum(self._peak, 1e-9)
         self.state = FollowedState(sample, coming, self._held, shares)

@@ -23,8 +23,6 @@ PREFIX = "method.crbm."
 CENTRES = "method.centres"
 FIRST_SCALE = 0.2
 """Of random weights, over the number of inputs."""
-GIBBS = 30
-"""Steps between the hidden units and a future sample."""
 MOMENTUM = 0.9
 HELPS = 0.01
 """Fall of the error on samples held out that is worth another epoch, as a share of their noise: what is finer is not the job."""
@@ -73,39 +71,19 @@ class Crbm:
     def history(self) -> int:
         return int(self.hidden_history.shape[1] // self.hidden_visible.shape[1])
 
-    def hidden(self, visible: Floats, history: Floats) -> Floats:
-        """Probabilities of the hidden units, shape (samples, n)."""
-        drive = visible @ self.hidden_visible.T + history @ self.hidden_history.T + self.hidden_bias
-        return 1 / (1 + np.exp(-np.clip(drive, -60, 60)))
-
-    def visible(self, hidden: Floats, history: Floats) -> Floats:
-        """Means of the visible units, shape (samples, d)."""
-        return hidden @ self.hidden_visible + history @ self.visible_history.T + self.visible_bias
-
     def activations(self, scaled: Floats, lengths: Sequence[int], *, parity: bool = False) -> Floats:
         """Probabilities of the hidden units for each sample, shape (samples, n).
 
         `parity`: as AI4DL has them: 0 for the first samples, then those of the sample before.
         """
-        found = self.hidden(scaled, _history(scaled, lengths, self.history))
+        history = _history(scaled, lengths, self.history)
+        drive = scaled @ self.hidden_visible.T + history @ self.hidden_history.T + self.hidden_bias
+        found: Floats = 1 / (1 + np.exp(-np.clip(drive, -60, 60)))
         if not parity:
             return found
         parts = np.split(found, np.cumsum(lengths)[:-1])
         t = self.history
         return np.concatenate([np.vstack([np.zeros_like(part[: t + 1]), part[t:-1]])[: len(part)] for part in parts])
-
-    def sample(self, past: Floats, steps: int, seed: int = 0) -> Floats:
-        """A drawn future of scaled samples, shape (steps, d), after a past at least as long as the history."""
-        rng = np.random.default_rng(seed)
-        drawn = list(np.asarray(past, dtype=np.float64))
-        for _ in range(steps):
-            history = np.concatenate(drawn[-self.history :])[None, :]
-            visible = drawn[-1][None, :]
-            for _ in range(GIBBS):
-                probabilities = self.hidden(visible, history)
-                visible = self.visible((rng.random(probabilities.shape) < probabilities).astype(np.float64), history)
-            drawn.append(visible[0])
-        return np.array(drawn[len(past) :])
 
     def arrays(self) -> Mapping[str, Floats]:
         return {PREFIX + name: getattr(self, name) for name in NAMES}

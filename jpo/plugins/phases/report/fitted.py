@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 
 from jpo.plugins.phases.forecast import PhaseForecast
 from jpo.plugins.phases.table import QUANTITIES, PhaseFigures, in_units
+from jpo.plugins.phases.traces import Traces
 from jpo.records import uncoded
 from jpo.report.document import Cell, Column, Document, Row, Section, Span, Table
 from jpo.report.forms.csv import Raw, csv_line
@@ -42,21 +43,16 @@ class Phases:
 
     Attributes:
         method: by which they were found.
-        place: the file of the traces.
-        executions, samples: how much of it.
+        traces: in which.
         figures: of each phase.
-        features: what was measured.
         notes: what the reader must not miss.
         bars: of each execution its phases, as one line; none where nobody asked.
         kinds, coming: kinds of executions, and what is expected of each; none where nobody asked.
     """
 
     method: str
-    place: str
-    executions: int
-    samples: int
+    traces: Traces
     figures: tuple[PhaseFigures, ...]
-    features: tuple[str, ...]
     notes: tuple[str, ...] = ()
     bars: tuple[tuple[str, str], ...] = ()
     kinds: tuple[Kind, ...] = ()
@@ -64,17 +60,14 @@ class Phases:
 
 
 def document(found: Phases) -> Document:
-    title = (
-        Span(counted(len(found.figures), "phase")),
-        f" by {found.method} in {counted(found.executions, 'execution')}, {counted(found.samples, 'sample')} of {found.place}",
+    used = (
+        Table(USES, tuple(_use(figures, feature) for figures in found.figures), feature, feature)
+        for feature in found.traces.features
     )
     return Document(
-        title,
+        (Span(counted(len(found.figures), "phase")), f" by {found.method} in {found.traces.extent} of {found.traces.place}"),
         (
-            *(
-                Table(USES, tuple(_use(figures, feature) for figures in found.figures), feature, feature)
-                for feature in found.features
-            ),
+            *used,
             _transitions(found.figures),
             Table((Column("execution", "key"), Column("over time")), found.bars, "courses", "Courses"),
             Section("Kinds of executions", (_kinds(found.kinds),)),
@@ -134,8 +127,8 @@ def as_json(found: Phases) -> dict[str, object]:
     return {
         "schema_version": 1,
         "method": found.method,
-        "executions": found.executions,
-        "samples": found.samples,
+        "executions": len(found.traces.executions),
+        "samples": found.traces.samples,
         "phases": [
             {**asdict(figures), "next": {str(phase): share for phase, share in figures.next.items()}} for figures in found.figures
         ],

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from jpo.plugins.phases.report.fitted import moment
 from jpo.plugins.phases.requests.evaluate import Share, Standings
+from jpo.plugins.phases.traces import Traces
 from jpo.records import uncoded
 from jpo.report.document import Cell, Column, Document, Marks, Plot, Row, Span, Table
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.report.forms.picture import save
-from jpo.wording.numbers import counted
 
 HEAD = ("exec_id", "t", "cpu_alloc", "mem_alloc")
 LEGEND = (
@@ -35,12 +35,10 @@ class Promised(NamedTuple):
 class ComparedWays:
     """Ways to allocate for the same executions.
 
-    `place`: the file of the traces. `ways`: by name. `notes`: what the reader must not miss. `promises`: in a picture.
+    `ways`: by name. `notes`: what the reader must not miss. `promises`: in a picture.
     """
 
-    place: str
-    executions: int
-    samples: int
+    traces: Traces
     ways: Mapping[str, Standings]
     notes: tuple[str, ...] = ()
     promises: tuple[Promised, ...] = ()
@@ -59,14 +57,11 @@ def save_plot(compared: ComparedWays, file: Path) -> None:
         )
         label = f"{'CPU' if resource == 'cpu' else resource} allocated / the run's own peak"
         charts.append(Plot(label, SEEN, "", "", (line, *ways), label, "share of samples met"))
-    save(charts, file, f"Demand met against allocation: {compared.place}")
+    save(charts, file, f"Demand met against allocation: {compared.traces.place}")
 
 
 def document(compared: ComparedWays) -> Document:
-    title = (
-        f"Allocations for {counted(compared.executions, 'execution')}, {counted(compared.samples, 'sample')} of ",
-        Span(compared.place),
-    )
+    title = (f"Allocations for {compared.traces.extent} of ", Span(compared.traces.place))
     columns = (
         *(Column("allocated by"), Column("met", "figure", "share"), Column("CPU", "figure"), Column("memory", "figure")),
         *(Column("resizes/h", "figure"), Column("most resizes/h", "figure")),
@@ -88,8 +83,8 @@ def as_json(compared: ComparedWays) -> dict[str, object]:
     """`{"schema_version", "executions", "samples", "allocations": {name: {...}}, "notes"}`; an unknown bound is null."""
     return {
         "schema_version": 1,
-        "executions": compared.executions,
-        "samples": compared.samples,
+        "executions": len(compared.traces.executions),
+        "samples": compared.traces.samples,
         "allocations": {name: asdict(way) for name, way in compared.ways.items()},
         "notes": list(compared.notes),
     }

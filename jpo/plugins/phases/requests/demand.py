@@ -113,10 +113,6 @@ class Past:
         at, last = self.samples, self._n - 1
         return int(at.phase[last]), float(at.dwell_seconds[last]), at.level[last].copy()
 
-    def positions(self) -> Positions:
-        """Those with a future: all but the last sample."""
-        return self.samples.at(slice(0, self._n - 1))
-
     def __len__(self) -> int:
         return self._n
 

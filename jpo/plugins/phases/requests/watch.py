@@ -11,7 +11,7 @@ import numpy as np
 
 from jpo.plugins.phases.chain import step
 from jpo.plugins.phases.model import HORIZON_SECONDS, STRANGE, WINDOW, PhaseModel
-from jpo.plugins.phases.requests.demand import MOST_POSITIONS, RESOURCES, Futures, Likely, Past, Positions
+from jpo.plugins.phases.requests.demand import MOST_POSITIONS, Futures, Likely, Past, Positions
 from jpo.plugins.phases.traces import Floats
 
 RECENT_SECONDS = 300.0
@@ -43,32 +43,29 @@ class Recent:
     """The most of CPU and memory within RECENT_SECONDS, of at most MOST_POSITIONS samples before the last one."""
 
     def __init__(self) -> None:
-        self._samples = 0
-        self._falling: tuple[deque[tuple[int, float, float]], ...] = tuple(deque() for _ in range(RESOURCES))
+        self._samples: deque[tuple[float, ...]] = deque(maxlen=MOST_POSITIONS + 1)  # time, cores, bytes
 
     def add(self, time: float, need: Sequence[float]) -> None:
-        for used, falling in zip(need, self._falling, strict=True):
-            while falling and falling[-1][2] <= used:
-                falling.pop()
-            falling.append((self._samples, time, used))
-            while falling[0][1] < time - RECENT_SECONDS or falling[0][0] < self._samples - MOST_POSITIONS:
-                falling.popleft()
-        self._samples += 1
+        self._samples.append((time, *need))
+        while self._samples[0][0] < time - RECENT_SECONDS:
+            self._samples.popleft()
 
     @property
     def most(self) -> Floats:
         """Shape (2,), at least of the last sample."""
-        return np.array([falling[0][2] for falling in self._falling])
+        most: Floats = np.array(self._samples).max(0)[1:]
+        return most
 
 
 class OwnPast:
     """What a run's own past and training say together: of each phase the futures, which grow as the run goes on."""
 
-    def __init__(self, model: PhaseModel) -> None:
+    def __init__(self, model: PhaseModel, most: int = MOST_POSITIONS) -> None:
+        """`most`: of its newest samples that are kept, at least; 0: all."""
         assert model.needs is not None
         self._known = [futures(model, model.needs, phase) for phase in range(model.chain.phases)]
         self._trained = [len(known) for known in self._known]
-        self._past = Past(HORIZON_SECONDS, MOST_POSITIONS)
+        self._past = Past(HORIZON_SECONDS, most)
         self._forgotten = self._taken = 0
         self._new: list[list[int]] = [[] for _ in self._known]  # settled positions of each phase that its futures lack
 
@@ -87,6 +84,7 @@ class OwnPast:
 
     @property
     def here(self) -> tuple[int, float]:
+        """The phase of the last sample, and how many seconds it lasts already."""
         return self._past.here[:2]
 
     def likely(self) -> tuple[Likely, Likely] | None:
@@ -106,7 +104,7 @@ class Watch:
     def __init__(self, model: PhaseModel) -> None:
         self._model = model
         self._expected = model.chain.start
-        self._past, self.recent = OwnPast(model), Recent()
+        self.past, self.recent = OwnPast(model), Recent()
         self._densities: deque[float] = deque(maxlen=WINDOW)
         self.strange = False
         self.drifted = 0
@@ -115,20 +113,15 @@ class Watch:
         highest = densities.max()
         probabilities, evidence = step(self._expected, np.exp(densities - highest))
         self._expected = probabilities @ self._model.chain.transitions
-        self._past.add(time, need, int(probabilities.argmax()))
+        self.past.add(time, need, int(probabilities.argmax()))
         self.recent.add(time, need.tolist())
         self._densities.append(float(np.log(evidence) + highest))
         self.strange = sum(self._densities) / len(self._densities) < self._model.least_density - STRANGE
         self.drifted += self.strange
 
-    @property
-    def here(self) -> tuple[int, float]:
-        """The phase of the last sample, and how many seconds it lasts already."""
-        return self._past.here
-
     def likely(self) -> tuple[Likely, Likely] | None:
         """What may be needed after the last sample; None where the trace has drifted, or nothing like it was ever seen."""
-        return None if self.strange else self._past.likely()
+        return None if self.strange else self.past.likely()
 
 
 def futures(model: PhaseModel, positions: Positions, phase: int) -> Futures:

@@ -5,10 +5,9 @@ want so many GB/s. In each phase a job wants what its executions used there on a
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,18 +18,10 @@ from jpo.plugins.phases.table import GIB
 from jpo.plugins.phases.traces import CPU, MEMORY, Floats
 
 
-class ExecutionJob(NamedTuple):
-    """An execution as a job of a cluster: what it asked for at its peak."""
+def phase_jobs(traces: Path, model: Path, gbps_per_core: float) -> Iterator[tuple[Mapping[str, float | str], str]]:
+    """Each execution as a table of training jobs has it, by the names of its columns, and its phases; counted from the first one.
 
-    id: str
-    submit_seconds: float
-    duration_seconds: float
-    cpus: int
-    memory_gib: float
-
-
-def phase_jobs(traces: Path, model: Path, gbps_per_core: float) -> list[tuple[ExecutionJob, str]]:
-    """Each execution with its phases as a table of training jobs has them, counted from the first one.
+    What it asked for is its peak.
 
     `gbps_per_core`: memory bandwidth that a busy core wants.
 
@@ -41,14 +32,14 @@ def phase_jobs(traces: Path, model: Path, gbps_per_core: float) -> list[tuple[Ex
     cores = found.narrowed((CPU,)).stacked()[:, 0]
     used = np.bincount(phases, cores) / np.maximum(np.bincount(phases), 1)
     first = min(execution.times[0] for execution in found.executions)
-    memory, jobs = found.features.index(MEMORY), []
-    for execution, own, busy in zip(found.executions, found.split(phases), found.split(cores), strict=True):
+    memory, parts = found.features.index(MEMORY), zip(found.executions, found.split(phases), found.split(cores), strict=True)
+    for execution, own, busy in sorted(parts, key=lambda one: one[0].times[0]):
         asked = max(math.ceil(busy.max()), 1)
-        gib = float(execution.values[:, memory].max() / GIB)
-        job = ExecutionJob(execution.name, float(execution.times[0] - first), execution.seconds, asked, round(gib, 6))
+        submit, gib = float(execution.times[0] - first), round(float(execution.values[:, memory].max() / GIB), 6)
+        times = {"submit_seconds": submit, "duration_seconds": execution.seconds}
         stays = stays_of(execution.times, own)
-        jobs.append((job, " ".join(f"{seconds:g}:{gbps_per_core * used[phase] / asked:.4g}" for seconds, phase in stays)))
-    return sorted(jobs, key=lambda one: one[0].submit_seconds)
+        said = " ".join(f"{seconds:g}:{gbps_per_core * used[phase] / asked:.4g}" for seconds, phase in stays)
+        yield {"id": execution.name, **times, "cpus": asked, "memory_gib": gib}, said
 
 
 def stays_of(times: Floats, phases: Ints) -> Iterator[tuple[float, int]]:

@@ -151,11 +151,8 @@ def recorded(path: Path, settings: LoadedSettings, *, now: float, executions: Se
 def _phases(model: PhaseModel, traces: Traces, phases: Ints) -> Phases:
     return Phases(
         method=model.method,
-        place=traces.place,
-        executions=len(traces.executions),
-        samples=traces.samples,
+        traces=traces,
         figures=phase_figures(traces, phases, model.chain.phases),
-        features=traces.features,
         notes=model.notes,
         bars=tuple(phase_lines(traces, phases)),
     )
@@ -176,9 +173,7 @@ def _compared(traces: Traces, ways: Mapping[str, Sequence[Allocation]]) -> Compa
     unlike = [allocation.execution.name for allocation in first if allocation.drifted > UNLIKE]
     note = f"unlike training, allocated by the last samples alone for a while: {', '.join(unlike[:MOST])}"
     return ComparedWays(
-        place=traces.place,
-        executions=len(traces.executions),
-        samples=traces.samples,
+        traces=traces,
         ways={name: standings(allocations) for name, allocations in ways.items()},
         notes=(note,) if unlike else (),
     )

@@ -32,6 +32,8 @@ def test_a_node_is_paid_for_while_a_job_is_on_it() -> None:
     demand = replace(one_core_each(jobs), deadlines=column([3600.0, 3599.0]))
     found = bill(jobs, demand, platform, run(jobs, demand, platform, Discipline(selection("fcfs", seed=0))))
     assert found.cost_usd == pytest.approx(4.5)  # one node for 1.5 h
+    free = replace(platform, groups=(replace(platform.groups[0], node=replace(node, usd_per_hour=0.0)),))
+    assert bill(jobs, demand, free, run(jobs, demand, free, Discipline(selection("fcfs", seed=0)))).cost_usd is None
     half = (10 + 1.5 + 1) * 1800
     assert found.energy_joules == pytest.approx(2 * half + 20 * 1800 + 1 * 5400)
     assert found.edp_joule_seconds == pytest.approx(found.energy_joules * 5400)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.plugins.cluster.queueing.ranked import easy, first_come, in_order
+from jpo.plugins.cluster.queueing.ranked import first_come, in_turn
 from jpo.plugins.cluster.workload.jobs import JobTable
 
 
@@ -19,8 +19,8 @@ def three(seconds: float) -> JobTable:
 @pytest.mark.parametrize("seconds", [8.0, 9.0, 500.0])
 def test_a_job_that_takes_only_what_the_head_leaves_over_goes_before_it(seconds: float) -> None:
     jobs = three(seconds)
-    assert easy(jobs, 4, jobs.submit_seconds) == [0, 10, 2]
-    assert in_order(jobs, 4, jobs.submit_seconds) == [0, 10, 10]
+    assert in_turn(jobs, 4, jobs.submit_seconds, backfilling=True) == [0, 10, 2]
+    assert in_turn(jobs, 4, jobs.submit_seconds, backfilling=False) == [0, 10, 10]
 
 
 @pytest.mark.parametrize(("seconds", "start"), [(8.0, 2), (8.5, 15)])
@@ -29,7 +29,7 @@ def test_a_job_that_takes_the_place_of_the_head_must_end_before_the_reservation(
     jobs = JobTable(
         column([1, 2, 3]), column([0.0, 1, 2]), *[column([10.0, 5, seconds])] * 2, column([3, 4, 1]), column([0, 0, 0])
     )
-    assert easy(jobs, 4, jobs.submit_seconds) == [0, 10, start]
+    assert in_turn(jobs, 4, jobs.submit_seconds, backfilling=True) == [0, 10, start]
 
 
 def test_first_come_a_small_job_waits_behind_a_large_one() -> None:

@@ -36,7 +36,7 @@ def test_long_queues_are_backfilled_as_short_ones(jobs: JobTable) -> None:
     keys = jobs.requested_seconds
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranked, "LONG", 0)
-        found = ranked.easy(jobs, MACHINE, keys)
+        found = ranked.in_turn(jobs, MACHINE, keys, backfilling=True)
     assert found == brute_force(jobs, lambda job, now: (keys[job], job), backfilling=True)
 
 

@@ -24,3 +24,8 @@ def test_a_verdict_needs_the_whole_interval(objective: str, change: float, said:
     judged = ContestResult(SequenceScores(objective, {"mine": base + change, "saf+easy": base}), "mine", 30, 64, ("a", "b"))
     assert verdict(judged, "saf+easy") == f"mine is {said} saf+easy."
     assert document(judged).title == "mine on 30 sequences of 64 jobs: a, b"
+
+
+def test_a_difference_of_rounding_is_0() -> None:
+    base = np.linspace(10, 20, 30)
+    assert SequenceScores("wait", {"mine": base - 6e-14, "saf+easy": base}).difference("mine", "saf+easy") == (0.0, 0.0, 0.0)

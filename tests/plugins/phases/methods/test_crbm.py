@@ -64,16 +64,6 @@ def test_clusters_of_hidden_units_tell_the_levels_apart() -> None:
     assert (nearest(crbm.activations(waves(), [400]), centres) == phases).all()
 
 
-def test_futures_are_drawn_by_the_seed() -> None:
-    crbm, _ = train_crbm(waves(), [400], CrbmOptions(batch=64))
-    past = waves()[:10]
-    one, same, other = (crbm.sample(past, 12, seed) for seed in (1, 1, 2))
-    assert one.shape == (12, 2)
-    assert (one == same).all()
-    assert (one != other).any()
-    assert np.abs(one).max() < 10
-
-
 @pytest.mark.parametrize("name", ["hidden_visible", "hidden_history", "visible_bias"])
 def test_weights_that_do_not_go_together_are_no_machine(name: str) -> None:
     assert crbm_of(CRBM.arrays()) is not None

@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+import numpy as np
+
 from jpo.plugins.phases.report.fitted import Phases, as_json, document, samples_csv
 from jpo.plugins.phases.table import PhaseFigures, Use
+from jpo.plugins.phases.traces import ExecutionTrace, Traces
 from jpo.report.forms import csv, json, text
 
 GIB = float(1 << 30)
 IDLE = PhaseFigures(0, 0.25, 2, 90.0, {"memory_bytes": Use(GIB, GIB, GIB, GIB, 2 * GIB)}, {1: 1.0})
 BUSY = PhaseFigures(1, 0.75, 1, None, {}, {})
-FOUND = Phases("markov", "t.csv", 2, 40, (IDLE, BUSY), ("memory_bytes",), ("x is constant: left out",), (("run-0", "0011"),))
+TRACES = Traces(
+    ("memory_bytes",), tuple(ExecutionTrace(f"run-{at}", np.arange(20.0), np.ones((20, 1))) for at in range(2)), "t.csv"
+)
+FOUND = Phases("markov", TRACES, (IDLE, BUSY), ("x is constant: left out",), (("run-0", "0011"),))
 
 
 def test_people_read_the_table_the_phases_and_the_notes() -> None:

@@ -3,14 +3,17 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from jpo.plugins.phases.report.standings import ComparedWays, Promised, as_json, document, requests_csv, save_plot
 from jpo.plugins.phases.requests.evaluate import Share, Standings
+from jpo.plugins.phases.traces import ExecutionTrace, Traces
 from jpo.report.forms import json, text
 
 WAY = Standings(Share(0.97, 0.95, 0.98), Share(0.81234, None, None), Share(0.7, 0.6, 0.8), 12.34, 20.0)
-COMPARED = ComparedWays("t.csv", 4, 204, {"phases": WAY, "KRR": WAY}, ("unlike training: x",))
+TRACES = Traces(("cpu_cores",), (ExecutionTrace("run", np.arange(51.0), np.ones((51, 1))),) * 4, "t.csv")
+COMPARED = ComparedWays(TRACES, {"phases": WAY, "KRR": WAY}, ("unlike training: x",))
 
 
 def test_people_read_a_row_for_each_way() -> None:

@@ -30,7 +30,7 @@ def test_an_execution_that_goes_on_knows_the_same_of_its_past() -> None:
         past.add(float(time), need, int(phase))
     at_once = positions_of(TRACES, np.r_[PHASES, PHASES[3:]], 60.0)
     for field in fields(Positions):
-        assert (getattr(past.positions(), field.name) == getattr(at_once, field.name)[:5]).all()
+        assert (getattr(past.samples.at(slice(0, len(past) - 1)), field.name) == getattr(at_once, field.name)[:5]).all()
     assert past.here[:2] == (1, 320)
 
 
@@ -38,7 +38,7 @@ def test_a_long_past_is_forgotten() -> None:
     past = Past(60.0, most=5)
     for time in range(40):
         past.add(float(time), np.ones(2), 0)
-    assert 5 <= len(past.positions()) <= 10
+    assert 5 <= len(past.samples.at(slice(0, len(past) - 1))) <= 10
     assert past.here[1] == 39
 
 

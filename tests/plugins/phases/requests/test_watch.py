@@ -39,7 +39,9 @@ def test_futures_that_grow_are_those_of_training_and_of_the_past_so_far(model: P
         if at % 3:
             continue  # nobody asks
         whole = futures(model, model.needs, phase)
-        whole.add(past.positions(), np.flatnonzero(past.positions().phase == phase))
+        whole.add(
+            past.samples.at(slice(0, len(past) - 1)), np.flatnonzero(past.samples.at(slice(0, len(past) - 1)).phase == phase)
+        )
         said, expected = own.likely(), whole.at(*past.here[1:])
         assert (said is None) == (expected is None)
         if said is not None and expected is not None:
