@@ -24,8 +24,6 @@ from jpo.wording import numbers
 from jpo.wording.printable import printable
 
 IN_FORCE, SET_BY_A_PERSON, NOT_USABLE = "JPO-I855", "JPO-I856", "JPO-W857"
-
-
 Start = tuple[Workload, tuple[Note, ...]]
 """What a command starts from, and what reports say of that."""
 
