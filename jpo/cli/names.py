@@ -29,9 +29,8 @@ def values_given(option: str, given: Sequence[str], config: Path, settings: Load
         else:
             said = Word(text) if table and table.worded else as_number(name, text, option)
         if term in values:
-            raise UsageError(
-                option, f"{name} means {term}, and another value is given for it", "set one of them", code="JPO-E305"
-            )
+            finding = f"{name} means {term}, and another value is given for it"
+            raise UsageError(option, finding, "set one of them", code="JPO-E305")
         values[term] = said
     return values
 

@@ -30,9 +30,7 @@ def explain(
 ) -> Explanation:
     """All that the store knows of the suggestion with this id, or of the newest one, and which runs of its job go on now.
 
-    Args:
-        config: the file whose newest suggestion is meant; None: the newest of all.
-        offline: ask no server what goes on.
+    `config`: the file whose newest suggestion is meant; None: the newest of all. `offline`: ask no server what goes on.
 
     Raises UsageError: JPO-E507, nothing is on record under this id, or at all.
     """

@@ -26,7 +26,6 @@ AT_ONCE = 8
 FAMILIES = ("p3", "p3dn", "p4d", "p4de", "p5", "g4dn", "g5", "g6")
 """Those whose prices are read where none are named: with the GPUs that training uses."""
 LACKING = "the role needs pricing:GetProducts, ec2:DescribeInstanceTypes and ec2:DescribeSpotPriceHistory"
-
 Answer = TypeVar("Answer")
 
 

@@ -102,9 +102,8 @@ def rent(instance: Instance, prices: Prices) -> float | None:
 def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
     """Natural log of a configuration's price per hour; only differences between configurations of one workload mean anything.
 
-    Args:
-        parameters: all of them, fixed ones included: one CPU more matters less next to four GPUs.
-        prices: when they do not cover the workload's resources, the weights 2.1 : 0.04 : 0.005 (GPU : CPU : GiB) count.
+    `parameters`: all of them, fixed ones included: one CPU more matters less next to four GPUs. `prices`: when they do not
+    cover the workload's resources, the weights 2.1 : 0.04 : 0.005 (GPU : CPU : GiB) count.
 
     Returns:
         Always finite; 0 for all when no resource has a price, or everything is free. Where a configuration fits into no instance,

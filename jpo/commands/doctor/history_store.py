@@ -24,7 +24,6 @@ from jpo.wording.numbers import counted, percent
 
 WORKSPACES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "WORKSPACE")
 """Variables that name the folder which a pipeline throws away with its job: GitHub, GitLab, Jenkins."""
-
 CLOCKS_SECONDS = 60.0
 """How far clocks may differ before that is said."""
 NEWEST = 5

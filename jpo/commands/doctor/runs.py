@@ -113,9 +113,8 @@ def csv_logs(case: Case) -> Iterator[Line]:
             finding = f"{finding}, but of {', '.join(str(name) for name, _ in others.most_common(MOST_SHOWN))}"
             yield Line("logs", "warning", finding, "if the job has run, name the same in config.ini and in the job", "JPO-W142")
         elif ours and not any(log.run.ended_well for log in runs if log.run.identity not in others):
-            yield Line(
-                "logs", "warning", f"{finding}, and none ended well", "see why: `jpo lab logs` and what it wrote", "JPO-W148"
-            )
+            remedy = "see why: `jpo lab logs` and what it wrote"
+            yield Line("logs", "warning", f"{finding}, and none ended well", remedy, "JPO-W148")
         else:
             yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].why.text}" if unusable else ""))
         for kind in AMISS:

@@ -55,7 +55,6 @@ KNOWN = {
     "gpu_memory_gib": ForeignColumn(GPU_MEMORY, "MB", "mlflow"),
 }
 DELETED = "it was deleted in MLflow"
-
 Points = list[tuple[float, float]]
 """Step and value, as they were logged."""
 

@@ -54,7 +54,6 @@ KNOWN = {
     "peak_memory_gib": ForeignColumn(MEMORY, "MB", "wandb"),
 }
 NO_END = "its file has no end: the run is still going, was killed (the client writes in blocks), or the file was copied in part"
-
 Fields = list[tuple[int, int | bytes]]
 """A protobuf message: number of each field, and its bytes, or its number as it stands there."""
 

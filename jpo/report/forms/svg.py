@@ -80,8 +80,6 @@ INKS: Mapping[str, Ink] = {
     "hole dim": Ink("back", 4.0),
 }
 """By the classes of a path."""
-
-
 Strokes = Sequence[Sequence[tuple[float, float]]]
 """Lines, each by its points; of one point it is a dot."""
 
