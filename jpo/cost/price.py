@@ -229,6 +229,5 @@ def rented(parameters: Mapping[str, float], prices: Prices, *, now: float) -> Re
     age = datetime.fromtimestamp(now, UTC).date() - found.date
     same: dict[str, Any] = {name: getattr(found, name) for name in OF_INSTANCE}
     priced_on, lost = found.date.isoformat(), prices.spot_lost_share
-    return Rented(
-        found.instance, **same, spot=prices.spot, priced_on=priced_on, price_age_days=max(0, age.days), spot_lost_share=lost
-    )
+    days = max(0, age.days)
+    return Rented(found.instance, **same, spot=prices.spot, priced_on=priced_on, price_age_days=days, spot_lost_share=lost)

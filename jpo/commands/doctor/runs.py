@@ -32,9 +32,8 @@ def access(case: Case) -> Iterator[Line]:
             yield Line("source", "ok", "no [prometheus] url: runs come from CSV logs")
         else:
             finding = "no [prometheus] url and no log in runs/: JPO knows what `jpo observe` tells it by hand"
-            remedy = (
-                f"in the training script: {how_to_report(case.identity)}" if case.identity else "name one of them in jpo.toml"
-            )
+            script = f"in the training script: {how_to_report(case.identity)}" if case.identity else ""
+            remedy = script or "name one of them in jpo.toml"
             yield Line("source", "warning", finding, remedy, "JPO-W148")
         return
     names_of(case.settings)  # raises what is wrong with them, offline too

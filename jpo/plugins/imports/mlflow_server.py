@@ -166,17 +166,10 @@ def _found(ask: Ask, place: str, ids: Sequence[str]) -> Iterator[Mapping[str, ob
 def _run(
     ask: Ask, place: str, run_id: str, info: Mapping[str, object], data: Mapping[str, object], loss: str | None
 ) -> ForeignRun:
-    own = {
-        name: as_text(info[name])
-        for name in ("run_name", "status", "start_time", "end_time")
-        if isinstance(info.get(name), str | int | float)
-    }
-    texts = {
-        f"{kind}.{name}": value
-        for kind in ("params", "tags")
-        for name, value in _pairs(place, data, kind)
-        if isinstance(value, str)
-    }
+    named = ((name, info.get(name)) for name in ("run_name", "status", "start_time", "end_time"))
+    own = {name: as_text(value) for name, value in named if isinstance(value, str | int | float)}
+    pairs = ((f"{kind}.{name}", value) for kind in ("params", "tags") for name, value in _pairs(place, data, kind))
+    texts = {name: value for name, value in pairs if isinstance(value, str)}
     metrics = {point[0]: [point[1:]] for point in _points(place, data) if point}
     over = own.get("status", "").lower() not in NOT_OVER
     cells = {name: f"metrics.{name}" for name in metrics if over}

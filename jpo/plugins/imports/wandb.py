@@ -109,9 +109,8 @@ class _RunSoFar:
 
     def _system(self, values: Mapping[str, object], message: bytes) -> None:
         """What W&B's monitor saw: gpu.0.gpu in percent, gpu.0.memoryAllocatedBytes, proc.memory.rssMB."""
-        self.ended = max(
-            [self.ended, *(_moment(value) for number, value in _fields(message) if number == 2 and isinstance(value, bytes))]
-        )
+        moments = (_moment(value) for number, value in _fields(message) if number == 2 and isinstance(value, bytes))
+        self.ended = max([self.ended, *moments])
         for name, value in values.items():
             if not isinstance(value, int | float) or not math.isfinite(value):
                 continue

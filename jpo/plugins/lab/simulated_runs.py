@@ -50,9 +50,8 @@ def goal(lane: Lane, preference: Preference, last: int) -> float | None:
     paid = [(per_model(unchanged, name), per_model(tuned, name)) for name in ("duration_seconds", "cost_usd")]
     use = "gpu_utilisation" if "gpus" in lane.first else "cpu_utilisation"
     pairs = [*paid, before_after(lane, use, last), before_after(lane, "val_loss", last)]
-    time, cost, utilisation, loss = (
-        np.array(math.log(after / before) if before and after else math.nan) for before, after in pairs
-    )
+    ratios = (after / before if before and after else math.nan for before, after in pairs)
+    time, cost, utilisation, loss = (np.array(math.log(ratio)) for ratio in ratios)
     objective = float(np.exp(scalarise(time, cost, utilisation, loss, preference)))
     return None if math.isnan(objective) else objective
 
