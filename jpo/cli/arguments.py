@@ -82,14 +82,6 @@ def as_number(name: str, text: str, option: str = "--set") -> float:
     return value
 
 
-def as_value(name: str, text: str, settings: LoadedSettings, option: str = "--set") -> float:
-    """A finite number; a word where [parameters] says that the parameter has those."""
-    from jpo.records import Word
-
-    table = settings.values.parameters.get(name)
-    return Word(text) if table and table.worded else as_number(name, text, option)
-
-
 def seconds_until(option: str, text: str, now: float) -> float:
     """How long there is left: '6h' is a duration, '2026-11-22T06:00Z' a moment.
 
@@ -120,18 +112,25 @@ def as_started(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in environ.items() if name not in (*own, SET_BY_JPO)}
 
 
-def targets_for_once(deadline: str | None, max_cost: str | None, settings: LoadedSettings, now: float) -> dict[str, Any]:
-    """The table [sla] that --deadline and --max-cost make; None for one that was not given.
+def settings_for_once(
+    config: Path | None, toml: Path | None, flags: Mapping[str, Any], deadline: str | None, max_cost: str | None, *, now: float
+) -> tuple[LoadedSettings, LoadedSettings]:
+    """The settings with [sla] as --deadline and --max-cost say, and those that last, without these and without --prefer.
 
     Raises UsageError: JPO-E305, no deadline; JPO-E803, no amount in a currency that [prices] knows.
     """
     from jpo.cost import usd_of_text
     from jpo.project.prices import currency_of
 
-    return {
+    settings = load_settings(config, toml, flags)
+    lasting = settings if flags["preference"] is None else load_settings(config, toml, {**flags, "preference": None})
+    if deadline is None and max_cost is None:
+        return settings, lasting
+    targets = {
         "time_max": None if deadline is None else f"{seconds_until('--deadline', deadline, now):f}",  # 1e+17 is not a duration
         "cost_max": None if max_cost is None else usd_of_text(max_cost, currency_of(settings), option="--max-cost"),
     }
+    return load_settings(config, toml, {**flags, "sla": targets}), lasting  # guard and agent alike go by them
 
 
 def _moment(option: str, text: str) -> float:

@@ -34,8 +34,7 @@ def doctor(given: Path | None, toml: Path | None, *, network: Network, output: O
     from jpo.report import doctor as report
 
     flags = {"prometheus": network.flags}
-    checkup = command(
-        Case(given, lambda: load_settings(given, toml, flags), os.environ, now=time.time(), offline=network.offline)
-    )
+    case = Case(given, lambda: load_settings(given, toml, flags), os.environ, now=time.time(), offline=network.offline)
+    checkup = command(case)
     output.show(report, checkup)
     return checkup.exit_code

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from constraints import names
-from jpo.cli.arguments import as_number, as_value, pairs
+from jpo.cli.arguments import as_number, pairs
 from jpo.errors import UsageError
 from jpo.project.load import LoadedSettings
 from jpo.records import COUNTS, PARAMETERS, Parameter, Word, Workload
@@ -23,12 +23,14 @@ def values_given(option: str, given: Sequence[str], config: Path, settings: Load
     """
     values: dict[str, float] = {}
     for name, text, meant in _with_parameters(option, given, config, settings):
-        said = as_value(name, text, settings, option) if meant is None else value_of_file(meant, name, text, option)
-        term = meant.term if meant else name
+        term, table = meant.term if meant else name, settings.values.parameters.get(name)
+        if meant:
+            said = value_of_file(meant, name, text, option)
+        else:
+            said = Word(text) if table and table.worded else as_number(name, text, option)
         if term in values:
-            raise UsageError(
-                option, f"{name} means {term}, and another value is given for it", "set one of them", code="JPO-E305"
-            )
+            finding = f"{name} means {term}, and another value is given for it"
+            raise UsageError(option, finding, "set one of them", code="JPO-E305")
         values[term] = said
     return values
 

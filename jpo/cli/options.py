@@ -88,9 +88,8 @@ shared = partial(click.option, cls=SharedOption)
 toml_help = "Settings file; default: jpo.toml next to config.ini or above."
 toml_option = shared("--config", "toml", type=FILE, metavar="JPO.TOML", help=toml_help)
 colour_option = shared("--no-color", is_flag=True, help="No colours, even on a terminal (or set NO_COLOR).")
-verbose_option = shared(
-    "-v", "--verbose", is_flag=True, expose_value=False, help="Show a traceback for internal errors."
-)  # __main__ reads it from the arguments: an error may come before any option has been parsed
+# __main__ reads it from the arguments: an error may come before any option has been parsed
+verbose_option = shared("-v", "--verbose", is_flag=True, expose_value=False, help="Show a traceback for internal errors.")
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Same seed and history, same answer."
 )
@@ -149,9 +148,8 @@ def network_options(function: F) -> F:
 def output_options(*forms: str, files: bool = False) -> Callable[[F], F]:
     """-o/--format, --output-file where `files`, and --no-color, as the argument `output`; the first form is the default."""
     choice = click.option("-o", "--format", "form", type=click.Choice(forms), default=forms[0], show_default=True)
-    file = click.option(
-        "--output-file", "files", type=FILE, multiple=True, help="Also write it to this file: .json, .md or .html."
-    )
+    said = "Also write it to this file: .json, .md or .html."
+    file = click.option("--output-file", "files", type=FILE, multiple=True, help=said)
 
     def record(form: str, no_color: bool, files: tuple[Path, ...] = ()) -> Output:
         return Output(form, files, colour=coloured(no_color))

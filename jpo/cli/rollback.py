@@ -52,10 +52,8 @@ def rollback(
 
     if unpin and (suggestion_id or pin_days or force):
         raise UsageError("--unpin", "restores nothing", "leave out ID, --pin and --force", code="JPO-E845")
-    settings = load_settings(given, toml, {})
-    now = time.time()
-    wanted = command.RollbackOptions(
-        new_id(now), now, suggestion_id, pin_days, unpin=unpin, force=force, dry_run=dry_run, diff=diff
-    )
+    settings, now = load_settings(given, toml, {}), time.time()
+    how = {"unpin": unpin, "force": force, "dry_run": dry_run, "diff": diff}
+    wanted = command.RollbackOptions(new_id(now), now, suggestion_id, pin_days, **how)
     report = command.rollback(config_of(given, settings), settings, wanted)
     output.show(suggestion, report, on_record=not dry_run)

@@ -58,9 +58,8 @@ def config_and_file(metavar: str) -> Callable[[F], F]:
                 raise UsageError(f"{' '.join(words)!r:.200}", f"is not [CONFIG.INI] {metavar}", "name one file", code="JPO-E311")
             return function(*args, given=given, file=path(files[0]), **kwargs)
 
-        return click.argument("words", nargs=-1, required=True, metavar=f"[CONFIG.INI] {metavar}", shell_complete=files)(
-            with_both
-        )  # type: ignore[return-value]
+        words = click.argument("words", nargs=-1, required=True, metavar=f"[CONFIG.INI] {metavar}", shell_complete=files)
+        return words(with_both)  # type: ignore[return-value]
 
     return decorate
 

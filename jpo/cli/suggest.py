@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import starmap
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from jpo.cli.arguments import config_of, load_settings, new_id, targets_for_once
+from jpo.cli.arguments import config_of, new_id, settings_for_once
 from jpo.cli.gate import ReaderGone, at_the_gate, complain, save_copy
 from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option, settings_options
 from jpo.cli.output import READABLE, Output, track, writable
@@ -117,35 +117,25 @@ def suggest(
         seed=seed,
         done_by=deadline is not None,
     )
-    asking = partial(
-        asked_of,
-        toml=toml,
-        flags={"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer},
-        targets=(deadline, max_cost),
-        chosen=chosen,
-        results=[*output.files, *([in_force] if in_force else [])],
-        options=options,
-    )
+    flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
+    settings = partial(settings_for_once, toml=toml, flags=flags, deadline=deadline, max_cost=max_cost, now=options.now)
+    results = [*output.files, *([in_force] if in_force else [])]
+    asking = partial(asked_of, settings_of=settings, chosen=chosen, results=results, options=options)
     return answer_each(given or (None,), asking, output, in_force, changed=WOULD_CHANGE if check else 0)
 
 
 def asked_of(
     path: Path | None,
     *,
-    toml: Path | None,
-    flags: Mapping[str, Any],
-    targets: tuple[str | None, str | None],
+    settings_of: Callable[[Path | None], tuple[LoadedSettings, LoadedSettings]],
     chosen: Sequence[str],
     results: Sequence[Path],
     options: SuggestOptions,
 ) -> FileAsked:
-    """What the command line asks of one config.ini; `targets`: --deadline and --max-cost."""
+    """What the command line asks of one config.ini."""
     from jpo.cli.names import values_given
 
-    settings = load_settings(path, toml, flags)
-    lasting = settings if flags["preference"] is None else load_settings(path, toml, {**flags, "preference": None})
-    if any(target is not None for target in targets):  # guard and agent alike go by them
-        settings = load_settings(path, toml, {**flags, "sla": targets_for_once(*targets, settings, options.now)})
+    settings, lasting = settings_of(path)
     config = config_of(path, settings)
     writable(results, config, settings)
     own = replace(options, suggestion_id=new_id(options.now), chosen=values_given("--set", chosen, config, settings))
@@ -233,12 +223,9 @@ def learn_afterwards(asked: Sequence[object], found: Sequence[object]) -> None:
     """Let the agent learn from what is new, if it may: of one file after another, beginning with another one each time, until the
     longest [agent] learn_budget is used up; the release test is behind the first. Its trouble is a line on stderr.
     """
-    refused = [
-        path for path, error in (one for one in found if isinstance(one, tuple)) if not isinstance(error, NothingAdmissible)
-    ]
-    may = [one for one in asked if isinstance(one, FileAsked) and one.options.learn and not one.options.dry_run]
-    may = [one for one in may if one.config not in refused]
-    if not may:
+    refused = [one[0] for one in found if isinstance(one, tuple) and not isinstance(one[1], NothingAdmissible)]
+    new = [one for one in asked if isinstance(one, FileAsked) and one.options.learn and not one.options.dry_run]
+    if not (may := [one for one in new if one.config not in refused]):
         return
     from jpo.commands.learn import learn_after_suggestion  # what only learning needs takes a while to import
     from jpo.project.request import learn_seconds_of

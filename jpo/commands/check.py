@@ -84,14 +84,15 @@ def unrecognised(workload: Workload) -> Iterator[Note]:
     known = {name for p in workload.parameters for name in (p.term, p.name)}
     named = Counter(key.rpartition(".")[2].lower() for key, _, _ in workload.others)
     for key, line, text in workload.others:
-        meant = looks_like(key.rpartition(".")[2].lower())
+        name = key.rpartition(".")[2].lower()
+        meant = None if ANOTHER.fullmatch(name) else next((one for one, form in LOOKS.items() if form.fullmatch(name)), None)
         if meant == "gradient_accumulation_steps" and not COUNT.fullmatch(text):
             sentence = f"{key} = {text} (line {line}) is not a whole number of at least 1, so JPO takes it as 1"
             yield Note("JPO-I213", sentence)
         elif meant and meant not in known and re.match(r"[+-]?[.0-9]", text):
             entry = f'[parameters] {meant} = {{ key = "{key}" }}'
             yield Note("JPO-I213", f"{key} = {text} (line {line}) is not recognised; if it is {meant}, add {entry} to jpo.toml")
-        elif usual := usual_line(key, text, alone=named[key.rpartition(".")[2].lower()] == 1):
+        elif usual := usual_line(key, text, alone=named[name] == 1):
             yield Note("JPO-I213", f"{key} = {text} (line {line}) stays as it is; to have it tuned, add [parameters] {usual}")
 
 
@@ -110,10 +111,3 @@ LOOKS = {
 """Names of options that may be meant as a parameter, the more particular first."""
 ANOTHER = re.compile(r".*(eval|val|test|warmup|min|max|decay|gamma|hidden|patience|save|log|seed).*")
 """Of these it is another one that is meant."""
-
-
-def looks_like(name: str) -> str | None:
-    """The parameter that an option of this name may be."""
-    if ANOTHER.fullmatch(name):
-        return None
-    return next((parameter for parameter, form in LOOKS.items() if form.fullmatch(name)), None)

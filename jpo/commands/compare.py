@@ -89,25 +89,18 @@ def compared(
     """
     sides = before[-MOST:], after[-MOST:]
     well = [[run for run in side if run.ended_well] for side in sides]
-    lines = [
-        before_after.compare_per_result(
-            name, taken(name, sides[0], prices, before=True), taken(name, sides[1], prices), expected.of(name)
-        )
-        for name in PER_MODEL
-    ]
+    per_model = ((name, taken(name, sides[0], prices, before=True), taken(name, sides[1], prices)) for name in PER_MODEL)
+    lines = [before_after.compare_per_result(name, one, other, expected.of(name)) for name, one, other in per_model]
     for quantity, more_is_better in {**MORE_IS_BETTER, **own}.items():
         measured = [[value for run in side if (value := outcome_of(run, quantity, prices)) is not None] for side in well]
         loss_known = quantity == "train_loss" and any(run.outcome.val_loss is not None for side in sides for run in side)
         if any(measured) and not loss_known:
             shares = quantity == "val_accuracy" or quantity in own  # +0.004 says more than +0%
             forecast = expected.of(quantity) if quantity in (*FORECAST, *expected.metrics) else None
-            one, other = measured
-            if forecast and any(measured) and len(one) < FEWEST:
-                line = before_after.compare_with_forecast(
-                    quantity, forecast, other, more_is_better=more_is_better, runs_before=len(one), difference=shares
-                )
+            (one, other), how = measured, {"more_is_better": more_is_better, "difference": shares}
+            if forecast and len(one) < FEWEST:
+                lines.append(before_after.compare_with_forecast(quantity, forecast, other, runs_before=len(one), **how))
             else:
-                line = before_after.compare(quantity, one, other, more_is_better=more_is_better, seed=SEED, difference=shares)
-            lines.append(line)
+                lines.append(before_after.compare(quantity, one, other, seed=SEED, **how))
     ended = [[not run.ended_well for run in side if run.status is not RunStatus.STOPPED] for side in sides]
     return [*lines, before_after.compare_shares("failed", *ended)]

@@ -30,9 +30,7 @@ def explain(
 ) -> Explanation:
     """All that the store knows of the suggestion with this id, or of the newest one, and which runs of its job go on now.
 
-    Args:
-        config: the file whose newest suggestion is meant; None: the newest of all.
-        offline: ask no server what goes on.
+    `config`: the file whose newest suggestion is meant; None: the newest of all. `offline`: ask no server what goes on.
 
     Raises UsageError: JPO-E507, nothing is on record under this id, or at all.
     """
@@ -64,14 +62,9 @@ def now_going_on(
     except (TelemetryError, UsageError) as error:  # a token that is not here is no reason to explain nothing
         return (), f"what runs now is not known: {error.in_short}"
     changed, made_at, values = {each.parameter for each in suggestion.changes}, suggestion.created_at, suggestion.values.suggested
-    follows = [
-        run.started_at is not None
-        and run.started_at >= made_at
-        and changed <= run.parameters.keys()
-        and same(run.parameters, values)
-        for run in runs
-    ]
-    return tuple(zip(runs, follows, strict=True)), ""
+    later = [run.started_at is not None and run.started_at >= made_at for run in runs]
+    with_them = [changed <= run.parameters.keys() and same(run.parameters, values) for run in runs]
+    return tuple((run, begun and has) for run, begun, has in zip(runs, later, with_them, strict=True)), ""
 
 
 def explained(job: ProjectStore, suggestion: Suggestion) -> Explanation:
@@ -155,10 +148,9 @@ def _since(suggestion: Suggestion, effective: Sequence[Suggestion]) -> list[str]
     if suggestion.suggestion_id in undone:
         return [f"undone by rollback {undone[suggestion.suggestion_id]}"]
     later = effective[ids.index(suggestion.suggestion_id) + 1 :]
-    newer = [
-        made.suggestion_id for made in later if made.changes and not made.decision.undoes and made.suggestion_id not in undone
-    ]
-    return [f"superseded by suggestion {newer[-1]}" if newer else "JPO has changed nothing since"]
+    changed = (made.suggestion_id for made in reversed(later) if made.changes and not made.decision.undoes)
+    newest_change = next((suggestion_id for suggestion_id in changed if suggestion_id not in undone), None)
+    return [f"superseded by suggestion {newest_change}" if newest_change else "JPO has changed nothing since"]
 
 
 def undone_by(made: Sequence[Suggestion]) -> dict[str, str]:

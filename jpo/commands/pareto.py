@@ -27,10 +27,9 @@ def pareto(
 ) -> Front:
     """The trade-off front of config.ini's workload.
 
-    Args:
-        objectives: two to four of OBJECTIVES and the metric of [metric], by commas; None: time and cost, or where no cost is
-            known time and what else is.
-        reference: "time=6h,cost=20"; what it leaves out, or None: a tenth beyond the worst measured point.
+    `objectives`: two to four of OBJECTIVES and the metric of [metric], by commas; None: time and cost, or where no cost is
+    known time and what else is. `reference`: "time=6h,cost=20"; what it leaves out, or None: a tenth beyond the worst measured
+    point.
 
     Raises UsageError: JPO-E831 the objectives, JPO-E832 or JPO-E803 the reference point, JPO-E833 a front of cost without prices.
     """

@@ -51,11 +51,9 @@ class RollbackOptions:
 def rollback(path: Path, settings: LoadedSettings, options: RollbackOptions) -> Report:
     """Read, find what to undo, check, record, write; all of it once more where config.ini was changed in between.
 
-    Raises:
-        UsageError: JPO-E841 nothing to undo or to unpin, JPO-E842 a suggestion that never changed this config.ini.
-        ConflictError: JPO-E843, a value is not the one that was written last.
-        EditError: JPO-E844, a parameter is gone, or its old text would mean another value now.
-        NothingAdmissible: JPO-E401, the guard or the team's checker refuses.
+    Raises UsageError: JPO-E841 nothing to undo or to unpin, JPO-E842 a suggestion that never changed this config.ini.
+    ConflictError: JPO-E843, a value is not the one that was written last. EditError: JPO-E844, a parameter is gone, or its old
+    text would mean another value now. NothingAdmissible: JPO-E401, the guard or the team's checker refuses.
     """
     report, again = after_a_lost_race(
         lambda suggestion_id: rollback_once(path, settings, replace(options, suggestion_id=suggestion_id)), options.suggestion_id

@@ -30,9 +30,8 @@ def check(
 ) -> SlaReport:
     """Hold runs against [sla]; where nothing is promised, nothing is violated.
 
-    Args:
-        run_id: of one on record; None: the runs of `logs`, or without them the newest on record.
-        environ: says which of this machine's GPUs are visible; they are asked where gpu_util_min is promised.
+    `run_id`: of one on record; None: the runs of `logs`, or without them the newest on record. `environ`: says which of this
+    machine's GPUs are visible; they are asked where gpu_util_min is promised.
 
     Raises UsageError: JPO-E813, a run of another workload was named; E814, it is not on record.
     """

@@ -82,10 +82,8 @@ def gc(settings: LoadedSettings, *, dry_run: bool, now: float) -> list[str]:
     if forgotten.series:
         series = f"{forgotten.series} series of {counted(forgotten.runs, 'run')} that ended before {day}"
         lines.append(f"{did} {series} ({in_kb(forgotten.size_bytes)}); what else is known of the runs stays")
-    nothing = f"nothing to forget: no series of a run that ended before {day}"
-    return lines or [
-        nothing if newest is None else f"{nothing}, and no run but the newest {newest} and those that tell something"
-    ]
+    others = "" if newest is None else f", and no run but the newest {newest} and those that tell something"
+    return lines or [f"nothing to forget: no series of a run that ended before {day}{others}"]
 
 
 def without_old_runs(store: Store, newest: int, did: str, *, now: float) -> Iterator[str]:

@@ -26,7 +26,6 @@ AT_ONCE = 8
 FAMILIES = ("p3", "p3dn", "p4d", "p4de", "p5", "g4dn", "g5", "g6")
 """Those whose prices are read where none are named: with the GPUs that training uses."""
 LACKING = "the role needs pricing:GetProducts, ec2:DescribeInstanceTypes and ec2:DescribeSpotPriceHistory"
-
 Answer = TypeVar("Answer")
 
 
@@ -70,9 +69,8 @@ def _offers(region: str, families: Sequence[str], request_seconds: float, now: f
     names = sorted(types)
     several = [names[start::AT_ONCE] for start in range(min(AT_ONCE, len(names)))]
     asked = [partial(lambda some: {name: _on_demand(pricing, name, region) for name in some}, some) for some in several]
-    on_demand = (
-        {name: price for some in within(request_seconds * len(names), asked) for name, price in some.items()} if asked else {}
-    )
+    answers = within(request_seconds * len(names), asked) if asked else ()
+    on_demand = {name: price for some in answers for name, price in some.items()}
     priced = {name: price for name, price in on_demand.items() if price is not None}
     if not priced:
         finding = f"has no on-demand price for Linux of {', '.join(families):.80}"

@@ -102,9 +102,8 @@ def rent(instance: Instance, prices: Prices) -> float | None:
 def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
     """Natural log of a configuration's price per hour; only differences between configurations of one workload mean anything.
 
-    Args:
-        parameters: all of them, fixed ones included: one CPU more matters less next to four GPUs.
-        prices: when they do not cover the workload's resources, the weights 2.1 : 0.04 : 0.005 (GPU : CPU : GiB) count.
+    `parameters`: all of them, fixed ones included: one CPU more matters less next to four GPUs. `prices`: when they do not
+    cover the workload's resources, the weights 2.1 : 0.04 : 0.005 (GPU : CPU : GiB) count.
 
     Returns:
         Always finite; 0 for all when no resource has a price, or everything is free. Where a configuration fits into no instance,
@@ -230,6 +229,5 @@ def rented(parameters: Mapping[str, float], prices: Prices, *, now: float) -> Re
     age = datetime.fromtimestamp(now, UTC).date() - found.date
     same: dict[str, Any] = {name: getattr(found, name) for name in OF_INSTANCE}
     priced_on, lost = found.date.isoformat(), prices.spot_lost_share
-    return Rented(
-        found.instance, **same, spot=prices.spot, priced_on=priced_on, price_age_days=max(0, age.days), spot_lost_share=lost
-    )
+    days = max(0, age.days)
+    return Rented(found.instance, **same, spot=prices.spot, priced_on=priced_on, price_age_days=days, spot_lost_share=lost)

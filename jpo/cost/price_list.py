@@ -116,9 +116,8 @@ def notes(
         yield Note(why.code, f"The cost of {workload.identity} is unknown: {why.text}")
     types = {each.gpu_type for each in prices.instances if each.gpus}
     if paid.get("gpus", 0.0) > 0 and len(types) > 1:
-        yield Note(
-            "JPO-W805", f"The cheapest GPU counts, whichever it is: write [prices] gpu_type, one of {', '.join(sorted(types))}"
-        )
+        remedy = f"write [prices] gpu_type, one of {', '.join(sorted(types))}"
+        yield Note("JPO-W805", f"The cheapest GPU counts, whichever it is: {remedy}")
     if prices.usd_per_kwh is not None:
         yield Note("JPO-W802", "An hour is priced here without energy; it comes on top as far as runs have measured it")
     oldest = min((each.date for each in listed), default=today)

@@ -31,15 +31,11 @@ FORMAT, VERSION = "jpo state", 1
 OLDEST_SCHEMA = 2
 """The schema whose exports are still read."""
 ADDED: Mapping[str, str | int | None] = {
-    "hardware": "",
-    "loss_slope": None,
-    "loss_slope_error": None,
-    "passed_over": "{}",
-    "fell_silent": 0,
-    "epochs": None,
-    "val_accuracy": None,
-    "metrics": "{}",
+    **dict.fromkeys(("loss_slope", "loss_slope_error", "epochs", "val_accuracy")),
+    **dict.fromkeys(("metrics", "passed_over"), "{}"),
     "assumed": "[]",
+    "fell_silent": 0,
+    "hardware": "",
 }
 """Columns that were added since, with what they hold in an older export."""
 MAX_LINE_BYTES = 1 << 26

@@ -14,8 +14,6 @@ from jpo.records import plain
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """What can be written as JSON; any mapping and any sequence will do."""
-
-
 _AS_IT_IS = {str, int, float, bool, type(None)}
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 

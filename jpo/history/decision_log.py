@@ -141,10 +141,8 @@ class DecisionLog:
 
     def stopped_by_jpo(self) -> frozenset[str]:
         """Ids of the runs that JPO ended, by a decision while they went on; whatever else stopped one came from outside."""
-        records = self._audit_records(f"{_AUDIT} WHERE kind = :kind", {"kind": ADJUSTED})
-        return frozenset(
-            str(each.data.get("run_id")) for each in records if each.data.get("kind") == "stop" and each.data.get("applied")
-        )
+        adjusted = (each.data for each in self._audit_records(f"{_AUDIT} WHERE kind = :kind", {"kind": ADJUSTED}))
+        return frozenset(str(each.get("run_id")) for each in adjusted if each.get("kind") == "stop" and each.get("applied"))
 
     def _audit_records(self, statement: str, values: Mapping[str, object]) -> tuple[AuditRecord, ...]:
         rows = self.database.rows(statement, values)

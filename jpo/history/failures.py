@@ -9,32 +9,20 @@ from jpo.errors import StoreError, words_of
 from jpo.wording.printable import printable
 
 _LOCKED = ("is locked by another process", "wait for it to end, or raise the timeout", "JPO-E501")
-_DAMAGED = (
-    "is damaged or not a JPO store",
-    "move it away (with its -wal and -shm files) and restore a copy, or start a new one",
-    "JPO-E502",
-)
-_FULL = (
-    "cannot be written: the disk is full or failing",
-    "free space or quota and repeat; earlier records are whole",
-    "JPO-E503",
-)
+_RESTORE = "move it away (with its -wal and -shm files) and restore a copy, or start a new one"
+_DAMAGED = ("is damaged or not a JPO store", _RESTORE, "JPO-E502")
+_FREE = "free space or quota and repeat; earlier records are whole"
+_FULL = ("cannot be written: the disk is full or failing", _FREE, "JPO-E503")
 _CLOSED = ("cannot be opened or written", "check that the folder exists, belongs to you and is writable", "JPO-E504")
 REFUSED = ("refuses the record", "it is on record already, or a value is out of range", "JPO-E508")
 UNSTORABLE = ("a value cannot be stored", "check run ids, names and numbers", "JPO-E508")
 _CAUSES = {
-    sqlite3.SQLITE_BUSY: _LOCKED,
-    sqlite3.SQLITE_LOCKED: _LOCKED,
-    sqlite3.SQLITE_CORRUPT: _DAMAGED,
-    sqlite3.SQLITE_NOTADB: _DAMAGED,
+    **dict.fromkeys((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED), _LOCKED),
+    **dict.fromkeys((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB), _DAMAGED),
     sqlite3.SQLITE_ERROR: _DAMAGED,  # our statements are right: a table or a column is gone
-    sqlite3.SQLITE_FULL: _FULL,
-    sqlite3.SQLITE_IOERR: _FULL,
-    sqlite3.SQLITE_READONLY: _CLOSED,
-    sqlite3.SQLITE_CANTOPEN: _CLOSED,
-    sqlite3.SQLITE_PERM: _CLOSED,
-    sqlite3.SQLITE_CONSTRAINT: REFUSED,
-    sqlite3.SQLITE_TOOBIG: REFUSED,
+    **dict.fromkeys((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR), _FULL),
+    **dict.fromkeys((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM), _CLOSED),
+    **dict.fromkeys((sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG), REFUSED),
 }
 
 

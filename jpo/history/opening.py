@@ -32,9 +32,8 @@ def open_store(
         deadline_seconds: how long to wait for all locks, and all answers of a server that did not come at once, together.
         author: who uses the store and where; when not empty, every audit record's data holds it as "by".
 
-    Raises:
-        UsageError: JPO-E509, the URL names no store this version knows; JPO-E512, PostgreSQL support is not installed.
-        StoreError: it cannot be created, opened, read or migrated.
+    Raises UsageError: JPO-E509, the URL names no store this version knows; JPO-E512, PostgreSQL support is not installed.
+    StoreError: it cannot be created, opened, read or migrated.
     """
     return Store(_database(url, read_only, timeout_seconds, deadline_seconds), author=author)
 

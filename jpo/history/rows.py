@@ -177,9 +177,7 @@ def _suggestion_in(text: str) -> Suggestion:
             **document,
             "identity": Identity(**document["identity"]),
             **{name: _values(document[name]) for name in ("current", "suggested")},
-            "changes": tuple(
-                Change(**{**change, **_values({n: change[n] for n in ("old", "new")})}) for change in document["changes"]
-            ),
+            "changes": tuple(Change(**{**each, **_values({n: each[n] for n in ("old", "new")})}) for each in document["changes"]),
             "now": _forecast(document["now"]),
             "next": _forecast(document["next"]),
             "guard": Guarded(guard["approved"], uncoded(guard["violations"]), uncoded(guard["notices"])),

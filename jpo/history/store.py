@@ -36,6 +36,7 @@ _THE_RUN = f"{OF_WORKLOAD} AND run_id = :run_id"
 _NEWEST_FIRST = "ORDER BY ended_at DESC, number DESC"
 _INSERT_RUN = insert_into("runs", RUN_COLUMNS, numbered=True)
 _UPDATE_RUN = f"UPDATE runs SET {', '.join(f'{name} = :{name}' for name in RUN_COLUMNS)} WHERE {_THE_RUN}"
+_DELETE_SERIES = f"DELETE FROM series WHERE run = (SELECT number FROM runs WHERE {_THE_RUN})"
 _INSERT_SERIES = f"""
     INSERT INTO series (run, quantity, packed) SELECT number, :quantity, :packed FROM runs
     WHERE {_THE_RUN} AND NOT EXISTS (SELECT 1 FROM series WHERE run = runs.number AND quantity = :quantity)
@@ -54,10 +55,9 @@ class Store(DecisionLog):
         had only fallen silent (runs.fuller); of each quantity's series the first stays. It is tied to the newest suggestion of
         its identity, made before it started, whose parameters it ran with.
 
-        Args:
-            finished: runs that one reading of a source brought; they may be of several workloads.
-            identity, source: whose watermark moves to `finished.watermark`, with what it passed over; it never moves back, nor
-                after a partial answer, nor when one of the two is None. A source that is a server names its address.
+        `finished`: runs that one reading of a source brought; they may be of several workloads. `identity`, `source`: whose
+        watermark moves to `finished.watermark`, with what it passed over; it never moves back, nor after a partial answer, nor
+        when one of the two is None. A source that is a server names its address.
 
         Returns the runs, as recorded, that were new or gained something: those to learn from. Empty when all was known.
         """
@@ -77,9 +77,7 @@ class Store(DecisionLog):
                 key = key_of(recorded.run)
                 changes.add(_UPDATE_RUN if key in present else _INSERT_RUN, run_columns(recorded))
                 if key in known and known[key].run.ended_at != recorded.run.ended_at:  # it went on: its series are read anew
-                    changes.add(
-                        f"DELETE FROM series WHERE run = (SELECT number FROM runs WHERE {_THE_RUN})", run_key(recorded.run)
-                    )
+                    changes.add(_DELETE_SERIES, run_key(recorded.run))
                 self._chain(observed(recorded.run, recorded.suggestion_id, now), changes)
                 present.add(key)
             self.derived.clear()

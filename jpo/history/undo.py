@@ -47,9 +47,8 @@ def took_effect(suggestions: Sequence[Suggestion], now: Parameters, written: Col
 
 def about(suggestions: Sequence[Suggestion], here: Checkout | None) -> tuple[Suggestion, ...]:
     """Those that may have reached this checkout: not another file's, nor another branch's that has other values committed."""
-    return tuple(
-        made for made in suggestions if made.values.checkout is None or here is None or not _apart(made.values.checkout, here)
-    )
+    checkouts = ((made, made.values.checkout) for made in suggestions)
+    return tuple(made for made, there in checkouts if there is None or here is None or not _apart(there, here))
 
 
 def _apart(there: Checkout, here: Checkout) -> bool:
@@ -115,9 +114,8 @@ def on_probation(store: Store, workload: Workload, runs: Sequence[Run], reaches:
     as_run = {**now, **{name: value for name, value in really.items() if value is not None}}
     followed = sum(latest_start(run) >= newest.created_at and same(run.parameters, as_run) for run in runs)
     then = workload.terms.with_chosen(now, undone.values)
-    again = any(
-        made.decision.undoes and same(made.values.current, now) and same(made.values.suggested, then) for made in effective
-    )
+    values = (made.values for made in effective if made.decision.undoes)
+    again = any(same(each.current, now) and same(each.suggested, then) for each in values)
     return undone if 0 < followed <= PROBATION_RUNS and not again else None
 
 

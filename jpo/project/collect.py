@@ -57,7 +57,6 @@ LEDGER_RUNS = 1000
 """Newest runs of a workload in which `jpo history` and `jpo explain` look for what its last forecasts came to."""
 OTHER_RUNS = 1000
 """Newest runs on record among which those of other workloads are looked for."""
-
 FORECASTS_COMPARED = 10
 """Newest followed suggestions whose forecasts are held against what came of them."""
 MOST_DOUBTED = 3
@@ -333,11 +332,10 @@ def past_forecasts(store: Store, recorded: Sequence[RecordedRun], prices: Prices
     for entry in recorded:
         if entry.suggestion_id and entry.run.ended_well:
             first.setdefault(entry.suggestion_id, entry.run)
+    followed = [(store.suggestion(made), run) for made, run in list(first.items())[-FORECASTS_COMPARED:]]
     newest = [
         (made.next, replace(run.outcome, cost_usd=run_cost_usd(run.completed(made.values.suggested), prices)))
-        for made, run in (
-            (store.suggestion(suggestion_id), run) for suggestion_id, run in list(first.items())[-FORECASTS_COMPARED:]
-        )
+        for made, run in followed
     ]
     records = []
     for quantity in dict.fromkeys((*FORECAST, *(name for forecast, _ in newest for name in forecast.metrics))):

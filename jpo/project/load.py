@@ -115,9 +115,10 @@ class LoadedSettings:
     @property
     def store_beside(self) -> Path | None:
         """The file of a store that an earlier version of JPO made beside config.ini, and which is used; None if there is none."""
-        if self.store_folder is None or self.store_at_root is None or self._store_path is None:
+        at_root, relative = self.store_at_root, self._store_path
+        if self.store_folder is None or at_root is None or relative is None:
             return None
-        beside, at_root = self.store_folder / self._store_path, self.store_at_root
+        beside = self.store_folder / relative
         try:
             return beside if beside.is_file() and not (at_root.exists() and beside.samefile(at_root)) else None
         except OSError:  # behind a closed folder

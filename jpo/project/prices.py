@@ -27,15 +27,8 @@ def prices_of(settings: LoadedSettings) -> Prices:
     instances: tuple[Instance, ...] = ()
     if table.catalogue is not None:
         instances = select(catalogue_of(settings), region=table.region, gpu_type=table.gpu_type, place=place)
-    return Prices(
-        usd_per_gpu_hour=per_gpu,
-        usd_per_cpu_hour=table.usd_per_cpu_hour,
-        usd_per_gib_hour=table.usd_per_gib_hour,
-        usd_per_kwh=table.usd_per_kwh,
-        instances=instances,
-        spot=table.spot,
-        spot_share=table.spot_share,
-    )
+    of_resources = (per_gpu, table.usd_per_cpu_hour, table.usd_per_gib_hour, table.usd_per_kwh)
+    return Prices(*of_resources, instances, table.spot, table.spot_share)
 
 
 def market_of(settings: LoadedSettings, *, fresh_seconds: float | None = None) -> tuple[Prices, tuple[Note, ...]] | None:

@@ -93,10 +93,8 @@ def facts_of(workload: Workload, advice: Advice, runs: Sequence[Run]) -> Facts:
     rate = usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None
     then, now = ({name: one.mean for name in FORECAST if (one := each.of(name))} for each in (advice.next, advice.now))
     of_model = ("val_loss", "val_accuracy")
-    if {"JPO-W617", "JPO-W618"} & {*advice.decision.codes}:
-        then = {
-            name: mean for name, mean in then.items() if name not in of_model
-        }  # nothing could be worse than only ever failing
+    if {"JPO-W617", "JPO-W618"} & {*advice.decision.codes}:  # nothing could be worse than only ever failing
+        then = {name: mean for name, mean in then.items() if name not in of_model}
     return Facts(
         gpu_memory_gib_now=gpu_memory_gib_now(workload.current, runs),
         usd_per_hour_next=rate,

@@ -81,9 +81,8 @@ def withdrawn(job: Project, suggestion: Suggestion, data: Mapping[str, Json], er
     try:
         job.store.withdraw(suggestion.suggestion_id, event)
     except StoreError as lost:
-        return type(error)(
-            error.place, f"{error.finding} (nor could that be put on record: {lost})", error.remedy, code=error.code
-        )
+        finding = f"{error.finding} (nor could that be put on record: {lost})"
+        return type(error)(error.place, finding, error.remedy, code=error.code)
     return error
 
 
@@ -123,10 +122,7 @@ def refusals_on_record(job: Project, request: Request, known: Known, *, seed: in
     try:
         yield
     except NothingAdmissible as error:
-        about: dict[str, Json] = {
-            "evidence": in_short(known.evidence),
-            "preference": asdict(request.wanted.preference),
-            "seed": seed,
-        }
+        weights = asdict(request.wanted.preference)
+        about: dict[str, Json] = {"evidence": in_short(known.evidence), "preference": weights, "seed": seed}
         job.store.audit(refused(job.workload, {}, [str(error)], code=error.code, now=job.now, about=about))
         raise

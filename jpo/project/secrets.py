@@ -92,9 +92,8 @@ def check_store(settings: LoadedSettings) -> None:
     with suppress(ImportError):  # without the client nothing can be sent: opening the store says so
         from jpo.history.postgres.session import parameters_of
 
-        options = parameters_of(
-            settings.values.store.url
-        )  # no other reading says where a password goes (postgresql:///a#?host=b)
+        # no other reading says where a password goes (postgresql:///a#?host=b)
+        options = parameters_of(settings.values.store.url)
     _check_libpqs_files(options, settings.store_place)
     if set_by_runner(settings, "store.url"):
         return

@@ -23,9 +23,8 @@ SMALLEST_SHARE = 1e-4
 def read_trials(paths: Sequence[Path], identity: Identity, fraction: float | None, *, now: float) -> tuple[Trial, ...]:
     """The trials in CSV logs, which need not have ended, or ended well, to tell how fast they were.
 
-    Args:
-        identity: the workload in config.ini.
-        fraction: share of the data of those logs that do not say it themselves (`# data_fraction=0.1`); None: all.
+    `identity`: the workload in config.ini. `fraction`: share of the data of those logs that do not say it themselves
+    (`# data_fraction=0.1`); None: all.
 
     Raises UsageError: JPO-E821 a trial of another workload, JPO-E822 rows without a speed, JPO-E823 an impossible share or
     value; TelemetryError: a log that is empty or cannot be read.

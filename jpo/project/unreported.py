@@ -60,9 +60,8 @@ def placed(recorded: Sequence[RecordedRun], store: Store, workload: Workload) ->
     names = ", ".join(lacking)
     which = f"{numbers.counted(len(runs), 'run')} did not report {names}, and what config.ini said then is not on record"
     counts = f"{which}: what differs between them counts, as of the same job on other hardware"
-    imported, by_hand = (
-        "".join(f" {option} {shlex.quote(f'{name}={own[name]:.12g}')}" for name in lacking) for option in ("--set", "--param")
-    )
+    values = [shlex.quote(f"{name}={own[name]:.12g}") for name in lacking]
+    imported, by_hand = ("".join(f" {option} {value}" for value in values) for option in ("--set", "--param"))
     again = f"jpo import ...{imported} --write, or jpo observe RUN{by_hand}"
     note = Note(CODE, counts if kept else f"{which}. If it was what it is now: {again}", names)
     return Placed(tuple(kept), runs, (note,))

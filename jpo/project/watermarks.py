@@ -69,19 +69,9 @@ def read_on(server: Endpoint, job: Project, *, again_seconds: float | None) -> t
     late_seconds = max(table.late, since) if again_seconds is None else again_seconds
     seen = lately.keys() if again_seconds is None else set[str]()
     late = Late(now - late_seconds, store.ended_ids(identity) | seen) if late_seconds else None
-    first = settings.track(range(1), "first contact with Prometheus") if mark.watermark is None else range(1)  # it may take long
-    (answer,) = [
-        finished_runs(
-            server,
-            identity,
-            since=min(asked_since(settings, now=now), now - (again_seconds or 0.0)),
-            until=now,
-            watermark=mark.watermark,
-            names=names,
-            late=late,
-        )
-        for _ in first
-    ]
+    begin, mark_at = min(asked_since(settings, now=now), now - (again_seconds or 0.0)), mark.watermark
+    for _ in settings.track(range(1), "first contact with Prometheus") if mark_at is None else range(1):  # it may take long
+        answer = finished_runs(server, identity, since=begin, until=now, watermark=mark_at, names=names, late=late)
     runs = whole(answer).runs
     if any(run.source == KUBERNETES for run in runs):
         recorded = store.recorded_runs(identity)

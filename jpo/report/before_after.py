@@ -76,9 +76,8 @@ def heading(change: WorkloadChange) -> str:
     left = f"; left out, since they followed no suggestion: {change.left_out}" if change.left_out else ""
     counted = f"{numbers.counted(change.before, 'run')} before, {numbers.counted(change.after, 'run')} after it{left}"
     starts = f"; starts that failed, through no fault of the values, and count on neither side: {change.failed_starts}"
-    return (
-        f"first changed on {numbers.moment(change.first_change)}{last} (UTC): {counted}{starts if change.failed_starts else ''}"
-    )
+    counted += starts if change.failed_starts else ""
+    return f"first changed on {numbers.moment(change.first_change)}{last} (UTC): {counted}"
 
 
 def _tables(change: WorkloadChange) -> Iterator[Block]:
@@ -195,12 +194,10 @@ def as_json(result: WorkloadChanges) -> dict[str, object]:
 
 
 def change_document(change: WorkloadChange) -> dict[str, object]:
+    counted = ("first_change", "last_change", "before", "after", "left_out", "failed_starts")
     return {
         "workload": change.identity.labels,
-        **{
-            name: getattr(change, name)
-            for name in ("first_change", "last_change", "before", "after", "left_out", "failed_starts")
-        },
+        **{name: getattr(change, name) for name in counted},
         "since_first_change": [published(line) for line in change.lines],
         "since_last_change": [published(line) for line in change.since_last],
     }

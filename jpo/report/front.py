@@ -123,9 +123,8 @@ def reference_sentences(front: Front) -> list[str]:
 def sentences(front: Front, parameters: Sequence[str]) -> list[str]:
     """What is the same everywhere, what would be suggested, and what is not shown."""
     lines = []
-    same = [
-        f"{names.short(name)} {numbers.written(name, value)}" for name, value in front.today.items() if name not in parameters
-    ]
+    stays = {name: value for name, value in front.today.items() if name not in parameters}
+    same = [f"{names.short(name)} {numbers.written(name, value)}" for name, value in stays.items()]
     if same and any(point.values for point in front.points):
         lines.append(f"The same in all: {', '.join(same)}.")
     if front.suggested is None:
@@ -134,9 +133,8 @@ def sentences(front: Front, parameters: Sequence[str]) -> list[str]:
         lines.append(f"`jpo suggest` would choose: {difference(front.suggested, front.today)}; {front.because.text}.")
         chosen = [point for point in front.points if "suggested" in point.marks and whole(point, front)]
         if any(not point.on_expected_front for point in chosen):
-            lines.append(
-                "It is dominated by this front: a suggestion also weighs what has no axis here, and how sure a forecast is."
-            )
+            why = "a suggestion also weighs what has no axis here, and how sure a forecast is"
+            lines.append(f"It is dominated by this front: {why}.")
     if front.left_out:
         reasons = (
             f"{LEFT_OUT[left.why].format(' and '.join(map(names.heading, left.lacking)))} ({count})"

@@ -13,7 +13,6 @@ from jpo.wording import names, numbers
 USE = ("throughput_samples_per_second", "memory_gib", "gpu_memory_gib", "energy_joules", "gpu_utilisation", "cpu_utilisation")
 VERDICTS: Mapping[str, Emphasis] = {"broken": "bad", "at risk": "warning", "unknown": "", "ok": "good"}
 """Of SLA targets, the worst first."""
-
 MOST_NAMED = 4
 """Configurations whose chance of failing is written out."""
 

@@ -92,21 +92,15 @@ def document(result: SlaReport | SlaProposal) -> Document:
         notes = result.written.notes if result.written else ()
         return Document("Thresholds for jpo.toml", (lines, *notes), done, result.currency, bare=True)
     runs = (*map(_run, result.checked), *([_compliance(result)] if result.runs else [])) if result.targets else ()
-    title, said = (
-        ("Workload ", Span(str(result.identity))),
-        f"{verdict(result.checked)}{often(result)}" if result.targets else NOTHING,
-    )
-    return Document(title, (*runs, *result.notes), said, result.currency)
+    said = f"{verdict(result.checked)}{often(result)}" if result.targets else NOTHING
+    return Document(("Workload ", Span(str(result.identity))), (*runs, *result.notes), said, result.currency)
 
 
 def often(result: SlaReport) -> str:
     """How often the targets that were not always kept were: one run alone may be luck."""
-    rates = {name: result.compliance.of(name) for name in result.targets}
-    kept = [
-        f"{name} met by {rate.kept} of {numbers.counted(rate.known, 'run')}"
-        for name, rate in rates.items()
-        if rate.kept < rate.known
-    ]
+    rates = ((name, result.compliance.of(name)) for name in result.targets)
+    missed = ((name, rate) for name, rate in rates if rate.kept < rate.known)
+    kept = [f"{name} met by {rate.kept} of {numbers.counted(rate.known, 'run')}" for name, rate in missed]
     return f"; {', '.join(kept)}" if kept else ""
 
 

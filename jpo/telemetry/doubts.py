@@ -86,6 +86,5 @@ def as_one(runs: Sequence[Skipped], what: str = "") -> Skipped:
         return first
     more = f" and {len(runs) - MOST_EXAMPLES} more" if len(runs) > MOST_EXAMPLES else ""
     examples = ", ".join(run.run_id for run in runs[:MOST_EXAMPLES]) + more
-    return Skipped(
-        examples, f"{len(runs)} {what or f'runs with {CAUSES[first.code]}'}, the first: {first.reason}", first.code, len(runs)
-    )
+    reason = f"{len(runs)} {what or f'runs with {CAUSES[first.code]}'}, the first: {first.reason}"
+    return Skipped(examples, reason, first.code, len(runs))

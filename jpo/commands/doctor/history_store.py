@@ -24,7 +24,6 @@ from jpo.wording.numbers import counted, percent
 
 WORKSPACES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "WORKSPACE")
 """Variables that name the folder which a pipeline throws away with its job: GitHub, GitLab, Jenkins."""
-
 CLOCKS_SECONDS = 60.0
 """How far clocks may differ before that is said."""
 NEWEST = 5
@@ -120,9 +119,8 @@ def runs_in(store: Store, case: Case) -> Line:
         return Line("record", "ok", f"opens; no run{whose} on record")
     early = runs[-1].ended_at - case.now
     if early > CLOCKS_SECONDS:
-        finding = (
-            f"opens; the newest run{whose} ended {span(early)} after now: this machine's clock is slow, or the job's is fast"
-        )
-        return Line("record", "warning", finding, "let NTP set both", "JPO-W140")
+        finding = f"opens; the newest run{whose} ended {span(early)} after now"
+        why = "this machine's clock is slow, or the job's is fast"
+        return Line("record", "warning", f"{finding}: {why}", "let NTP set both", "JPO-W140")
     age = span(max(0.0, case.now - runs[-1].ended_at))
     return Line("record", "ok", f"opens; {counted(len(runs), 'run')}{whose}, the newest ended {age} ago")

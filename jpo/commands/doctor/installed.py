@@ -64,9 +64,8 @@ def guard(_case: Case) -> Iterator[Line]:
     folder = Path(constraints.__file__).parent
     if why := not_alone():
         remedy = "pipelines could not look again: install jpo anew, where `python -I -m constraints` finds it"
-        yield Line(
-            "guard", "warning", f"constraints is JPO's own, {folder}, but no process of its own: {why}", remedy, "JPO-W155"
-        )
+        finding = f"constraints is JPO's own, {folder}, but no process of its own: {why}"
+        yield Line("guard", "warning", finding, remedy, "JPO-W155")
     else:
         yield Line("guard", "ok", f"constraints is JPO's own, {folder}, and starts as a process of its own")
 

@@ -32,9 +32,8 @@ def access(case: Case) -> Iterator[Line]:
             yield Line("source", "ok", "no [prometheus] url: runs come from CSV logs")
         else:
             finding = "no [prometheus] url and no log in runs/: JPO knows what `jpo observe` tells it by hand"
-            remedy = (
-                f"in the training script: {how_to_report(case.identity)}" if case.identity else "name one of them in jpo.toml"
-            )
+            script = f"in the training script: {how_to_report(case.identity)}" if case.identity else ""
+            remedy = script or "name one of them in jpo.toml"
             yield Line("source", "warning", finding, remedy, "JPO-W148")
         return
     names_of(case.settings)  # raises what is wrong with them, offline too
@@ -113,9 +112,8 @@ def csv_logs(case: Case) -> Iterator[Line]:
             finding = f"{finding}, but of {', '.join(str(name) for name, _ in others.most_common(MOST_SHOWN))}"
             yield Line("logs", "warning", finding, "if the job has run, name the same in config.ini and in the job", "JPO-W142")
         elif ours and not any(log.run.ended_well for log in runs if log.run.identity not in others):
-            yield Line(
-                "logs", "warning", f"{finding}, and none ended well", "see why: `jpo lab logs` and what it wrote", "JPO-W148"
-            )
+            remedy = "see why: `jpo lab logs` and what it wrote"
+            yield Line("logs", "warning", f"{finding}, and none ended well", remedy, "JPO-W148")
         else:
             yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].why.text}" if unusable else ""))
         for kind in AMISS:

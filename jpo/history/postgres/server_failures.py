@@ -10,26 +10,14 @@ from jpo.history.failures import REFUSED, UNSTORABLE, line_of
 
 _LOCKED = ("is locked by another process, or too slow", "wait for it to end, or raise the timeout", "JPO-E501")
 _DAMAGED = ("is damaged or not a JPO store", "restore a backup, or name another database", "JPO-E502")
-_FULL = (
-    "cannot be written: the disk is full or failing",
-    "free space on the server and repeat; earlier records are whole",
-    "JPO-E503",
-)
-_GONE = (
-    "the connection to the server is lost",
-    "repeat the command; what was reported as done is on record, and `jpo audit show` has the last record",
-    "JPO-E513",
-)
-_FORBIDDEN = (
-    "the role may not do this",
-    "as the database's owner: CREATE SCHEMA jpo AUTHORIZATION <role>; where it exists, GRANT <its owner> TO <role>",
-    "JPO-E514",
-)
-_POOLED = (
-    "a pooler shares its sessions among several clients",
-    "let each client keep its session (pgbouncer: pool_mode = session)",
-    "JPO-E513",
-)
+_FREE = "free space on the server and repeat; earlier records are whole"
+_FULL = ("cannot be written: the disk is full or failing", _FREE, "JPO-E503")
+_REPEAT = "repeat the command; what was reported as done is on record, and `jpo audit show` has the last record"
+_GONE = ("the connection to the server is lost", _REPEAT, "JPO-E513")
+_GRANT = "as the database's owner: CREATE SCHEMA jpo AUTHORIZATION <role>; where it exists, GRANT <its owner> TO <role>"
+_FORBIDDEN = ("the role may not do this", _GRANT, "JPO-E514")
+_KEEP = "let each client keep its session (pgbouncer: pool_mode = session)"
+_POOLED = ("a pooler shares its sessions among several clients", _KEEP, "JPO-E513")
 _STANDBY = ("the server accepts no changes", "name the primary server, and a role that may write", "JPO-E514")
 _CAUSES = {  # by SQLSTATE, the longest match; PostgreSQL's documentation, appendix A
     "08": _GONE,
@@ -44,7 +32,6 @@ _CAUSES = {  # by SQLSTATE, the longest match; PostgreSQL's documentation, appen
     "42P05": _POOLED,
     "42": _DAMAGED,  # our statements are right: a table or a column is gone
     "3F": _DAMAGED,
-    "53100": _FULL,
     "53300": ("the server has no connection left", "repeat later, or raise its max_connections", "JPO-E513"),
     "53": _FULL,
     "54": UNSTORABLE,

@@ -16,29 +16,15 @@ from jpo.records import PARAMETERS
 from jpo.telemetry.outcome import NONE_OWN, Own
 
 FIELDS: Mapping[str, Kind] = {
-    "run_id": "text",
-    "dataset": "text",
-    "model": "text",
-    "framework": "text",
-    "hardware": "text",
-    "status": "text",
-    "started_at": "moment",
-    "ended_at": "moment",
+    **dict.fromkeys(("run_id", "dataset", "model", "framework", "hardware", "status"), "text"),
+    **dict.fromkeys(("started_at", "ended_at"), "moment"),
     "duration_seconds": "duration",
     **{name: "size" if name == "memory_gib" else "number" for name in PARAMETERS},
-    "batch_size_per_device": "number",
-    "gradient_accumulation_steps": "number",
-    "devices": "number",
-    "nodes": "number",
-    "gpus_per_node": "number",
-    "samples": "number",
-    "epochs_done": "number",
-    "train_loss": "number",
-    "val_loss": "number",
+    **dict.fromkeys(("batch_size_per_device", "gradient_accumulation_steps", "devices", "nodes", "gpus_per_node"), "number"),
+    **dict.fromkeys(("samples", "epochs_done", "train_loss", "val_loss"), "number"),
     "val_accuracy": "accuracy",
     "throughput_samples_per_second": "number",
-    "gpu_utilisation": "share",
-    "cpu_utilisation": "share",
+    **dict.fromkeys(("gpu_utilisation", "cpu_utilisation"), "share"),
     "cpu_seconds": "duration",
     "peak_memory_gib": "size",
     "gpu_memory_gib": "size",
@@ -130,9 +116,8 @@ BETTER = {"val_loss": "less", "train_loss": "less", "val_accuracy": "more"}
 def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn], own: Own = NONE_OWN) -> dict[str, ForeignColumn]:
     """Where each quantity of these runs stands, by JPO's name; what is not there is missing.
 
-    Args:
-        given: as jpo.toml says it; an empty name: nowhere, whatever a column is called.
-        own: parameters and metrics of the team's own, which are known by their names alone.
+    `given`: as jpo.toml says it; an empty name: nowhere, whatever a column is called. `own`: parameters and metrics of the
+    team's own, which are known by their names alone.
 
     Raises TelemetryError: JPO-E151, a column that jpo.toml names is in no row of a table; JPO-E159, its map reads what has two
     directions from one column, or accuracies may be ratios or percentages.
@@ -230,9 +215,8 @@ def _refuse_two_directions(place: str, given: Mapping[str, ForeignColumn]) -> No
     for field, column in given.items():
         other = {"less": "val_accuracy", "more": "val_loss"}.get(BETTER.get(field, ""))
         if other and usual_for(other, column.name):
-            finding = (
-                f"of {field} {BETTER[field]} is better, and {quoted(column.name)} is called like what should be {BETTER[other]}"
-            )
+            name = quoted(column.name)
+            finding = f"of {field} {BETTER[field]} is better, and {name} is called like what should be {BETTER[other]}"
             remedy = f"[imports.columns] {other} reads it; rename the column if it is a {field}"
             raise TelemetryError(place, finding, remedy, code="JPO-E159")
         if not column.name or not (field in BETTER or field.startswith(OWN)):

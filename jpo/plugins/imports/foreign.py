@@ -16,12 +16,10 @@ MOST_CELLS = 2000
 """Of one run: hyperparameters and metrics by name; the largest sweeps have hundreds."""
 LONGEST_CELL = 4096
 """Characters; what is longer is a prompt or a notebook, and no value of a run."""
-
 MOST_POINTS = 1000
 """Of a curve; of more, every second one of the earlier is left out."""
 NOT_MEASURED = {"", "-", "~", "none", "null", "n/a", "na", "nil"}
 """Cells that hold nothing, in lower case. "nan" is not among them: a loss that is NaN has diverged; of all else it is unknown."""
-
 Curve = tuple[tuple[float, float], ...]
 """How one metric went: epoch (or step) and value."""
 

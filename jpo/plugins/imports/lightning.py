@@ -44,9 +44,8 @@ def read_lightning(path: Path) -> ForeignRuns:
     path = path / METRICS if path.is_dir() else path
     rows = read_table(path).runs
     if "step" not in rows[0].cells:
-        raise unreadable(
-            rows[0].place, "has no step: these are not the metrics of a CSVLogger", "or is it a table? --format table"
-        )
+        finding = "has no step: these are not the metrics of a CSVLogger"
+        raise unreadable(rows[0].place, finding, "or is it a table? --format table")
     last: dict[str, str] = {}
     for row in rows:
         last |= row.cells

@@ -55,7 +55,6 @@ KNOWN = {
     "gpu_memory_gib": ForeignColumn(GPU_MEMORY, "MB", "mlflow"),
 }
 DELETED = "it was deleted in MLflow"
-
 Points = list[tuple[float, float]]
 """Step and value, as they were logged."""
 
@@ -198,17 +197,12 @@ def _rows_of(database: sqlite3.Connection, run_id: str) -> dict[str, str]:
 def _metrics_of(database: sqlite3.Connection, run_id: str) -> dict[str, Points]:
     """The last value of each metric, and all that was logged of losses and GPUs."""
     metrics: dict[str, Points] = {}
-    latest = database.execute(
-        "SELECT key, step, value, is_nan FROM latest_metrics WHERE run_uuid = ? LIMIT ?", (run_id, MOST_CELLS)
-    )
-    for key, *measured in latest.fetchall():
+    latest = "SELECT key, step, value, is_nan FROM latest_metrics WHERE run_uuid = ? LIMIT ?"
+    for key, *measured in database.execute(latest, (run_id, MOST_CELLS)).fetchall():
         metrics[str(key)] = list(_measured([measured]))
     for key in [key for key in metrics if "loss" in key.lower() or is_of_a_gpu(key)]:
-        rows = database.execute(
-            "SELECT step, value, is_nan FROM metrics WHERE run_uuid = ? AND key = ? ORDER BY step, timestamp LIMIT ?",
-            (run_id, key, MOST_POINTS),
-        )
-        points = list(_measured(rows))
+        curve = "SELECT step, value, is_nan FROM metrics WHERE run_uuid = ? AND key = ? ORDER BY step, timestamp LIMIT ?"
+        points = list(_measured(database.execute(curve, (run_id, key, MOST_POINTS))))
         metrics[key] = [*points, *(metrics[key] if len(points) in (0, MOST_POINTS) else [])]
     return metrics
 

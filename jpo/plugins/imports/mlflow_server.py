@@ -30,7 +30,6 @@ PAGE = 200
 """Runs of an answer: some MiB where each has hundreds of metrics."""
 MOST_NAMED = 10
 """Experiments that a message lists."""
-
 Fields = Mapping[str, str | int | list[str]]
 Ask = Callable[[str, Fields], Mapping[str, object]]
 """One question to the server: the end of the path, and its fields -> the answer's document."""
@@ -94,9 +93,8 @@ def check_answer(place: str, status: int, headers: Mapping[str, str], body: byte
     if status == 200 and "json" in kind:
         raise PassingTrouble(place, "answer was cut off or is not JSON", "check the proxy in front of MLflow", code="JPO-E108")
     if document and "error_code" in document:
-        raise TelemetryError(
-            place, f"rejected the question (HTTP {status}): {said}", "report it as a bug of JPO", code="JPO-E105"
-        )
+        finding = f"rejected the question (HTTP {status}): {said}"
+        raise TelemetryError(place, finding, "report it as a bug of JPO", code="JPO-E105")
     what = "a web page (a sign-in page?)" if "html" in kind else f"HTTP {status} without an answer of MLflow"
     remedy = "check the address; is there a path such as /mlflow before its API?"
     raise TelemetryError(place, f"answered with {what}", remedy, code="JPO-E104")
@@ -140,9 +138,8 @@ def _no_experiment(ask: Ask, place: str, finding: str) -> UsageError:
     answer = ask("experiments/search", {"max_results": MOST_NAMED + 1})
     names = [quote(one.get("name")) for one in _objects(place, answer, "experiments")]
     more = ", ..." if len(names) > MOST_NAMED else ""
-    return UsageError(
-        place, finding, f"add --experiment NAME; it has {', '.join(names[:MOST_NAMED]) or 'none'}{more}", code="JPO-E158"
-    )
+    there = f"{', '.join(names[:MOST_NAMED]) or 'none'}{more}"
+    return UsageError(place, finding, f"add --experiment NAME; it has {there}", code="JPO-E158")
 
 
 def _found(ask: Ask, place: str, ids: Sequence[str]) -> Iterator[Mapping[str, object]]:
@@ -161,26 +158,18 @@ def _found(ask: Ask, place: str, ids: Sequence[str]) -> Iterator[Mapping[str, ob
             return
         token = str(given)
         if token in seen or not runs:
-            raise _strange(
-                place, "answered with the same page again" if runs else "answered with an empty page that is not the last"
-            )
+            page = "the same page again" if runs else "an empty page that is not the last"
+            raise _strange(place, f"answered with {page}")
         seen.add(token)
 
 
 def _run(
     ask: Ask, place: str, run_id: str, info: Mapping[str, object], data: Mapping[str, object], loss: str | None
 ) -> ForeignRun:
-    own = {
-        name: as_text(info[name])
-        for name in ("run_name", "status", "start_time", "end_time")
-        if isinstance(info.get(name), str | int | float)
-    }
-    texts = {
-        f"{kind}.{name}": value
-        for kind in ("params", "tags")
-        for name, value in _pairs(place, data, kind)
-        if isinstance(value, str)
-    }
+    named = ((name, info.get(name)) for name in ("run_name", "status", "start_time", "end_time"))
+    own = {name: as_text(value) for name, value in named if isinstance(value, str | int | float)}
+    pairs = ((f"{kind}.{name}", value) for kind in ("params", "tags") for name, value in _pairs(place, data, kind))
+    texts = {name: value for name, value in pairs if isinstance(value, str)}
     metrics = {point[0]: [point[1:]] for point in _points(place, data) if point}
     over = own.get("status", "").lower() not in NOT_OVER
     cells = {name: f"metrics.{name}" for name in metrics if over}

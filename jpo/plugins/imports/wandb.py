@@ -54,7 +54,6 @@ KNOWN = {
     "peak_memory_gib": ForeignColumn(MEMORY, "MB", "wandb"),
 }
 NO_END = "its file has no end: the run is still going, was killed (the client writes in blocks), or the file was copied in part"
-
 Fields = list[tuple[int, int | bytes]]
 """A protobuf message: number of each field, and its bytes, or its number as it stands there."""
 
@@ -110,9 +109,8 @@ class _RunSoFar:
 
     def _system(self, values: Mapping[str, object], message: bytes) -> None:
         """What W&B's monitor saw: gpu.0.gpu in percent, gpu.0.memoryAllocatedBytes, proc.memory.rssMB."""
-        self.ended = max(
-            [self.ended, *(_moment(value) for number, value in _fields(message) if number == 2 and isinstance(value, bytes))]
-        )
+        moments = (_moment(value) for number, value in _fields(message) if number == 2 and isinstance(value, bytes))
+        self.ended = max([self.ended, *moments])
         for name, value in values.items():
             if not isinstance(value, int | float) or not math.isfinite(value):
                 continue

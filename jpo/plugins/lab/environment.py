@@ -24,7 +24,6 @@ except ImportError as error:
 
 Action = NDArray[np.int64]
 Observed = NDArray[np.float32]
-
 ID = "jpo/TrainingJob-v0"
 REACH = 2
 """Largest move of one step on each ladder, in rungs: a factor of 4, as the guard allows by default."""

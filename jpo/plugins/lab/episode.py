@@ -18,7 +18,6 @@ from jpo.simulate.jobs import draw_jobs
 from jpo.simulate.runs import draw_noise, observe
 
 Rungs = NDArray[np.int64]
-
 LADDERS = {
     "batch_size": tuple(16.0 * 2**i for i in range(7)),
     "learning_rate": tuple(0.001 * 10 ** (i / 2) for i in range(-2, 3)),

@@ -20,7 +20,6 @@ from jpo.simulate.latents import Latents
 from jpo.simulate.runs import SimulatedRun, draw_noise, observe
 
 Choices = Mapping[str, tuple[float, ...]]
-
 RATES = (0.0003, 0.001, 0.003, 0.01, 0.03)
 GPUS, CPUS, MEMORY_GIB = (1.0, 2.0, 4.0, 8.0), (2.0, 4.0, 8.0, 16.0, 32.0), (4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 BATCH_SIZES = 6

@@ -64,9 +64,8 @@ def draw_demand(cpus: float, memory_gib: float, rng: np.random.Generator, loader
     in 15% of jobs; loading 1 to 2 times and validation half as many; a checkpoint one.
     Memory peak LU(.08, 1.01) of the request: people ask for far more than they use.
 
-    Args:
-        cpus, memory_gib: today's requests.
-        loader_share: as in Draws, shape (1,): share of a step during which the CPUs load data, NaN where they compute.
+    `cpus`, `memory_gib`: today's requests. `loader_share`: as in Draws, shape (1,): share of a step during which the CPUs load
+    data, NaN where they compute.
 
     Source: phases of a training run: Mohan et al., "Analyzing and Mitigating Data Stalls in DNN Training", VLDB 2021 (loading),
     and "CheckFreq", FAST 2021 (checkpoints); requests against use: Rzadca et al., "Autopilot", EuroSys 2020.

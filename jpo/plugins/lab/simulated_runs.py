@@ -50,9 +50,8 @@ def goal(lane: Lane, preference: Preference, last: int) -> float | None:
     paid = [(per_model(unchanged, name), per_model(tuned, name)) for name in ("duration_seconds", "cost_usd")]
     use = "gpu_utilisation" if "gpus" in lane.first else "cpu_utilisation"
     pairs = [*paid, before_after(lane, use, last), before_after(lane, "val_loss", last)]
-    time, cost, utilisation, loss = (
-        np.array(math.log(after / before) if before and after else math.nan) for before, after in pairs
-    )
+    ratios = (after / before if before and after else math.nan for before, after in pairs)
+    time, cost, utilisation, loss = (np.array(math.log(ratio)) for ratio in ratios)
     objective = float(np.exp(scalarise(time, cost, utilisation, loss, preference)))
     return None if math.isnan(objective) else objective
 
@@ -62,9 +61,8 @@ def best_goal(job: SimulatedWorkload, preference: Preference, night: int) -> flo
     surfaces, prices, names = truth(job, night), prices_of(job), job.grid.names
     enough = [min((m for m in MEMORY_GIB if m >= need), default=math.inf) for need in surfaces["need_gib"]]
     rows = [dict(zip(names, map(float, row), strict=True)) for row in job.grid.values]
-    rate = np.array(
-        [usd_per_hour({**row, "memory_gib": m}, prices) for row, m in zip(rows, enough, strict=True)], dtype=np.float64
-    )
+    rates = [usd_per_hour({**row, "memory_gib": m}, prices) for row, m in zip(rows, enough, strict=True)]
+    rate = np.array(rates, dtype=np.float64)
     log_cost = surfaces["log_time"] + np.log(rate / (usd_per_hour(job.first, prices) or math.nan))
     goals = scalarise(surfaces["log_time"], log_cost, surfaces["log_utilisation"], surfaces["log_loss"], preference)
     works = (surfaces["fails"] == 0) & np.isfinite(enough)

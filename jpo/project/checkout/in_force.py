@@ -24,8 +24,6 @@ from jpo.wording import numbers
 from jpo.wording.printable import printable
 
 IN_FORCE, SET_BY_A_PERSON, NOT_USABLE = "JPO-I855", "JPO-I856", "JPO-W857"
-
-
 Start = tuple[Workload, tuple[Note, ...]]
 """What a command starts from, and what reports say of that."""
 
@@ -61,10 +59,8 @@ def start_of(workload: Workload, store: Store, settings: LoadedSettings, limits:
     found = last_about(workload, applied, here)
     if found is None or same(found.values.suggested, workload.current):
         return workload, set_by_a_person(workload, applied, here)
-    origin = next(
-        (made for made in reversed(applied) if made.changes and same(made.values.suggested, found.values.suggested)), found
-    )
-    return with_values_of(origin, workload, settings, limits, now=now)
+    alike = (made for made in reversed(applied) if made.changes and same(made.values.suggested, found.values.suggested))
+    return with_values_of(next(alike, found), workload, settings, limits, now=now)
 
 
 def job_as_run(workload: Workload, store: Store, settings: LoadedSettings, *, now: float) -> Workload:

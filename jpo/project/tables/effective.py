@@ -48,9 +48,8 @@ def effective(settings: LoadedSettings) -> Iterator[Setting]:
             in_file = written is not None and kind in ("file", "pyproject")
             yield Setting(path, written if in_file else value, origin)
     for path, value in _flat({name: settings.tables.get(name) for name in ("preference", "preferences")}):
-        named = (
-            settings.origins[name] for name in (".".join(path[:n]) for n in range(len(path), 0, -1)) if name in settings.origins
-        )
+        names = (".".join(path[:n]) for n in range(len(path), 0, -1))
+        named = (settings.origins[name] for name in names if name in settings.origins)
         yield Setting(path, value, str(next(named, "built in")))
     if "preference" not in settings.tables:
         built_in = {name: weight for name, weight in settings.values.preference.model_dump(exclude_none=True).items() if weight}

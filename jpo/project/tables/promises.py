@@ -100,9 +100,8 @@ class MetricTable(BaseModel):
             raise ValueError(f"{self.name} is a name of JPO's own, with a direction of its own; rename the metric")
         if (self.name is None) != (self.direction is None):
             missing = "direction" if self.name else "name"
-            raise ValueError(
-                f'a metric has a name and a direction, and {missing} is missing; write name = "f1", direction = "max"'
-            )
+            finding = f"a metric has a name and a direction, and {missing} is missing"
+            raise ValueError(f'{finding}; write name = "f1", direction = "max"')
         if self.name is None and (self.best is not None or self.limit is not None):
             raise ValueError('best and limit are of a metric; write name = "f1", direction = "max"')
         if self.direction == "min" and self.best is not None:

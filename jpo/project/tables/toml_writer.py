@@ -123,9 +123,8 @@ def _with_lines(text: str, table: str, lines: Mapping[str, TomlLine], *, empty: 
     end = "\r\n" if "\r\n" in text else "\n"
     heading = re.search(rf"^[ \t]*\[[ \t]*{re.escape(table)}[ \t]*\][ \t]*(#[^\r\n]*)?(\r?\n|$)", text, re.MULTILINE)
     if empty and (heading or f"{table}" not in tomlkit.parse(text)):
-        new = "".join(
-            f"{name} = {line.text}{f'   # {line.comment}' if line.comment else ''}{end}" for name, line in lines.items()
-        )
+        said = {name: f"   # {line.comment}" if line.comment else "" for name, line in lines.items()}
+        new = "".join(f"{name} = {line.text}{said[name]}{end}" for name, line in lines.items())
         if heading:
             return text[: heading.end()] + ("" if heading[2] else end) + new + text[heading.end() :]
         return text + ("" if not text or text.endswith("\n") else end) + (end if text.strip() else "") + f"[{table}]{end}" + new

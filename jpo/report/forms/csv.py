@@ -16,7 +16,6 @@ from jpo.wording.printable import disarmed, printable, seen
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "::")
 """What makes a spreadsheet compute a cell instead of showing it (source: OWASP, "CSV Injection"), and a CI obey a line."""
-
 Raw: TypeAlias = str | float | bool | None
 
 

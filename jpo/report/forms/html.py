@@ -25,9 +25,8 @@ PAGE_ROWS = 50
 
 def render(document: Document) -> str:
     """A page; keys lead to the sections that they name."""
-    named = {
-        spans(block.title)[-1].text: f"s-{at}" for at, block in enumerate(shown(document.blocks), 1) if isinstance(block, Section)
-    }
+    numbered = enumerate(shown(document.blocks), 1)
+    named = {spans(block.title)[-1].text: f"s-{at}" for at, block in numbered if isinstance(block, Section)}
     return template("page.html.jinja").render(document=document, named=named if document.interactive else {}) + "\n"
 
 

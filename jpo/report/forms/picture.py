@@ -24,8 +24,6 @@ LINE, EDGE = 20.0, 16.0
 """Height of a line of text, and the margin."""
 PIXEL = 0.72
 """Of an SVG, in points of matplotlib: 100 of them are an inch."""
-
-
 Placed: TypeAlias = "tuple[float, float, Shape]"
 """A shape, moved to the right and down."""
 

@@ -80,8 +80,6 @@ INKS: Mapping[str, Ink] = {
     "hole dim": Ink("back", 4.0),
 }
 """By the classes of a path."""
-
-
 Strokes = Sequence[Sequence[tuple[float, float]]]
 """Lines, each by its points; of one point it is a dot."""
 
@@ -162,9 +160,8 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     places = [(x.place(at), said) for at, said in chart.moments]
     labelled = _labelled(places, width)
     tops = {line: y - ROW + 4 for line, *_, y, _ in labelled}
-    lines: list[tuple[str, Strokes, str]] = [
-        (kind, [[(line, tops.get(line, TOP)), (line, HEIGHT - BOTTOM)]], said) for line, said in places
-    ]
+    lines = list[tuple[str, Strokes, str]]()
+    lines += ((kind, [[(line, tops.get(line, TOP)), (line, HEIGHT - BOTTOM)]], said) for line, said in places)
     if chart.level is not None:
         lines.append(("level", [[(LEFT, y.place(chart.level)), (width - RIGHT, y.place(chart.level))]], ""))
     lines += [line for marks in chart.marks for line in _joined(marks, x, y, width)]

@@ -176,16 +176,12 @@ def fitting(columns: Sequence[Column], texts: Sequence[Sequence[Text]], room: in
     for column, cells in zip(columns, zip(*texts, strict=True), strict=False):
         words = [max(map(cell_len, text.plain.split(" "))) for text in cells]
         whole = min(max(text.cell_len for text in cells), room)
-        least.append(
-            {"prose": min(whole, max(NARROWEST_COLUMN, words[0])), "key": min(whole, NARROWEST_COLUMN)}.get(
-                column.kind, max(words)
-            )
-        )
+        of_kind = {"prose": min(whole, max(NARROWEST_COLUMN, words[0])), "key": min(whole, NARROWEST_COLUMN)}
+        least.append(of_kind.get(column.kind, max(words)))
         wanted.append(max(least[-1], whole))
     while sum(wanted) > room:
-        spare, widest = max(
-            (width if width > low else 0, number) for number, (width, low) in enumerate(zip(wanted, least, strict=True))
-        )
+        pairs = enumerate(zip(wanted, least, strict=True))
+        spare, widest = max((width if width > low else 0, number) for number, (width, low) in pairs)
         if not spare:
             return None
         wanted[widest] -= 1

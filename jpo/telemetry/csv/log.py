@@ -54,9 +54,8 @@ YES_OR_NO = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
 def read_log(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     """The finished run of a log.
 
-    Args:
-        own: what the log may hold under the team's own names; columns of metrics besides those that it names.
-        now: unix seconds, to judge whether a log without its end is still being written; without it such a log is not over.
+    `own`: what the log may hold under the team's own names; columns of metrics besides those that it names. `now`: unix
+    seconds, to judge whether a log without its end is still being written; without it such a log is not over.
 
     Raises:
         TelemetryError: JPO-E110 not a log that can be read, JPO-E111 its run is not over, JPO-E112 nothing can be learnt from it.
@@ -112,9 +111,8 @@ def _end_of(log: Log, now: float | None) -> float:
     for key, time in (("start", log.number("start")), ("end", log.number("end")), ("", log.latest.get("time"))):
         if time is not None and (unit := time_unit_in_words(time)):
             place = log.place_of(key) if key else f"line {log.trends.line}: time"
-            raise _no_evidence(
-                log.path, NoEvidence(f"{place} is in {unit} ({time:.0f})", outcome.NO_SECONDS), "write unix seconds"
-            )
+            found = NoEvidence(f"{place} is in {unit} ({time:.0f})", outcome.NO_SECONDS)
+            raise _no_evidence(log.path, found, "write unix seconds")
     ended_at = log.number("end") if log.closed else log.latest.get("time")
     if ended_at is None or not (log.closed or (now is not None and log.silent(now))):
         finding, remedy = "the run is not over, or its log is cut off", "wait for its lines '# end=' and '# status='"

@@ -30,9 +30,8 @@ def _time_doubts(log: Log, run: Run, now: float | None) -> Iterator[Doubt]:
         yield Doubt("time goes back", found, "start and end of the run count")
     first, last = trends.first.get("time"), trends.last.get("time")
     if start is not None and first is not None and first < start - SLACK_SECONDS:
-        yield Doubt(
-            "row before start", f"{log.path}: rows begin {start - first:.0f}s before {log.place_of('start')}, which counts"
-        )
+        early = f"{start - first:.0f}s before {log.place_of('start')}"
+        yield Doubt("row before start", f"{log.path}: rows begin {early}, which counts")
     if log.closed and last is not None and last > end + SLACK_SECONDS:
         where = f"{log.path}: line {trends.line}"
         yield Doubt("row after end", f"{where}: its time is {last - end:.0f}s after {log.place_of('end')}, which counts")
@@ -74,9 +73,8 @@ def _loss_doubts(log: Log, run: Run) -> Iterator[Doubt]:
             yield Doubt("accuracy", f"{found}: used as a loss", remedy)
     if trends.nans and run.status is RunStatus.DIVERGED and log.head.get("status", "").strip() == RunStatus.SUCCEEDED:
         where = f"{log.path}: line {trends.line}"
-        yield Doubt(
-            "nan at the end", f"{where}: a loss is nan, and {log.place_of('status')} says succeeded: it counts as diverged"
-        )
+        said = f"{log.place_of('status')} says succeeded"
+        yield Doubt("nan at the end", f"{where}: a loss is nan, and {said}: it counts as diverged")
     elif trends.nans and run.status is not RunStatus.DIVERGED:
         rows = "a loss is nan" if trends.nans == 1 else f"a loss is nan, the first of {trends.nans} such rows"
         yield Doubt("nan", f"{log.path}: line {trends.nan_line}: {rows}", "the last numbers count")
@@ -86,9 +84,8 @@ def _count_doubts(log: Log, run: Run) -> Iterator[Doubt]:
     trends, epochs, done = log.trends, run.parameters.get("epochs"), log.trends.last.get("epoch")
     where = f"{log.path}: line {trends.line}"
     if epochs is not None and done is not None and done > epochs:
-        yield Doubt(
-            "too many epochs", f"{where}: epoch {done:g}, and {log.place_of('epochs')} is {epochs:g}", "it is used as it is"
-        )
+        finding = f"{where}: epoch {done:g}, and {log.place_of('epochs')} is {epochs:g}"
+        yield Doubt("too many epochs", finding, "it is used as it is")
     elif ends_early(log, run):
         found = f"{where}: the last row is epoch {done:g} of {epochs:g}, and {log.place_of('status')} says succeeded"
         yield Doubt("ended early", found, "did it stop early (then log converged=true), or was it cut off? It is used")

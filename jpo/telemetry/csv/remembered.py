@@ -43,9 +43,8 @@ class ReadLog:
 class Memory:
     """The logs that were read before, by path, and those that are read now.
 
-    Attributes:
-        reading: digest of all on which the reading of a log depends; what was read in another way is not used.
-        changed: how many logs are new in it.
+    `reading`: digest of all on which the reading of a log depends; what was read in another way is not used. `changed`: how
+    many logs are new in it.
     """
 
     reading: str = ""

@@ -65,9 +65,8 @@ def _why_not(run_id: str, bounds: RunBounds, described: Description, scope: Scop
         return NoEvidence(f"{scope.names.metric(contract.RUN_INFO)} has no {scope.names.label('run_id')} label", outcome.UNTOLD)
     for metric, time in ((contract.START, bounds.started_at), (contract.END, bounds.ended_at)):
         if time is not None and (unit := time_unit_in_words(time)):
-            return NoEvidence(
-                f"{scope.names.metric(metric)} is in {unit} ({time:.0f}); it must be unix seconds", outcome.NO_SECONDS
-            )
+            finding = f"{scope.names.metric(metric)} is in {unit} ({time:.0f}); it must be unix seconds"
+            return NoEvidence(finding, outcome.NO_SECONDS)
     if not bounds.ended_at <= scope.until:  # nor is NaN
         finding = f"{scope.names.metric(contract.END)} is in the future; it must be unix seconds of a correct clock"
         return NoEvidence(finding, outcome.UNTIMELY)

@@ -138,9 +138,8 @@ class Names:
 
     def roles(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Labels under JPO's names. Where both exist, exported_pod is the workload's and pod the exporter's."""
-        return {
-            role: labels[name] for role in (*LABELS, *self.own.parameters) for name in self.labelled(role) if labels.get(name)
-        }
+        named = ((role, name) for role in (*LABELS, *self.own.parameters) for name in self.labelled(role))
+        return {role: labels[name] for role, name in named if labels.get(name)}
 
 
 def exposed(key: str) -> str:

@@ -67,9 +67,8 @@ def going_on(source: Endpoint, identity: Identity, *, names: Names) -> tuple[Run
         reporting = {pod for run in runs for pod in run.pods}
         runs += _labelled(scope, [pod for pod in going if pod.pod not in reporting], {run.run_id for run in runs})
         _measure(scope, runs)
-    return tuple(
-        sorted((_running(run, identity, now, names.own) for run in runs), key=lambda run: (run.started_at or now, run.run_id))
-    )
+    found = (_running(run, identity, now, names.own) for run in runs)
+    return tuple(sorted(found, key=lambda run: (run.started_at or now, run.run_id)))
 
 
 def _reporting(scope: Scope, marks: Mapping[str, discovery.Marks]) -> list[Now]:

@@ -27,9 +27,8 @@ def share_done(running: Running, past: Sequence[Run]) -> float | None:
     epochs = running.parameters.get("epochs")
     if not epochs:
         return None
-    per_epoch = next(
-        (run.outcome.samples / run.outcome.epochs for run in reversed(past) if run.outcome.samples and run.outcome.epochs), None
-    )
+    outcomes = (run.outcome for run in reversed(past))
+    per_epoch = next((one.samples / one.epochs for one in outcomes if one.samples and one.epochs), None)
     if running.samples is not None and per_epoch:
         return min(1.0, running.samples / (per_epoch * epochs))
     return None if running.epochs_done is None else min(1.0, running.epochs_done / epochs)

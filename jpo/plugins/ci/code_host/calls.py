@@ -20,8 +20,6 @@ RATE_LIMITS = ("X-RateLimit-Remaining", "RateLimit-Remaining")
 REACHABLE = "is it reachable from the runner?"
 STRANGE = ("JPO-E104", "JPO-E109")
 """Of the session: an answer that is none of an API."""
-
-
 REFUSALS = {
     401: ("does not accept the token", "JPO-E901"),
     403: ("does not let this token do that", "JPO-E902"),

@@ -25,8 +25,6 @@ TOKEN = re.compile(r"[!-~]{1,4096}")
 LARGEST_EVENT_BYTES = 32 << 20
 """GitHub's own limit is 25 MB."""
 LARGEST_TOKEN_BYTES, TOKEN_SECONDS = 1 << 16, 2.0
-
-
 NO_TOKEN = 0
 """In place of the status of an answer: nothing was asked."""
 
@@ -102,9 +100,8 @@ def merge_request_of(environ: Mapping[str, str], number: int | None = None) -> M
 
     `number`: another one of the same project, e.g. in a workflow that runs after the pull request's own.
 
-    Raises:
-        UsageError: JPO-E907, this is no pipeline of GitLab or GitHub; JPO-E323, the token would travel unencrypted.
-        CodeHostError: JPO-E901, there is no token; JPO-E907, the runner's own words cannot be used.
+    Raises UsageError: JPO-E907, this is no pipeline of GitLab or GitHub; JPO-E323, the token would travel unencrypted.
+    CodeHostError: JPO-E901, there is no token; JPO-E907, the runner's own words cannot be used.
     """
     host = author_of(environ)["where"]
     if host == "gitlab":

@@ -27,9 +27,7 @@ OF_US = re.compile(r"<!-- jpo:(?P<what>values|obsolete):(?P<values>[0-9a-f]{32})
 class Persisted:
     """What became of the merge request.
 
-    Attributes:
-        request: None where there is none.
-        why: what is to be known of that; "" where `how` says all.
+    `request`: None where there is none. `why`: what is to be known of that; "" where `how` says all.
     """
 
     how: Literal["opened", "updated", "unchanged", "closed", "none", "left"]
@@ -45,9 +43,8 @@ def marker(values: str) -> str:
 def persist(repository: Repository, wanted: ProposedChange, *, timeout_seconds: float) -> Persisted:
     """Bring branch and merge request up to date.
 
-    Raises:
-        ConflictError: JPO-E923, config.ini is not on the target branch what this pipeline has checked out.
-        CodeHostError: JPO-E901 to E906; the target branch is as it was, and so is all that a person has done.
+    Raises ConflictError: JPO-E923, config.ini is not on the target branch what this pipeline has checked out. CodeHostError:
+    JPO-E901 to E906; the target branch is as it was, and so is all that a person has done.
     """
     access = repository.access
     with Calls(access, timeout_seconds=timeout_seconds) as calls:
@@ -101,9 +98,8 @@ def _as_checked_out(host: CodeHost, repository: Repository, wanted: ProposedChan
         finding = "is not there any more" if there is None else "was changed since this pipeline began"
         raise ConflictError(f"{wanted.path} on {repository.target}", finding, remedy, code="JPO-E923")
     if there.mode not in ("100644", "100755"):
-        raise ConflictError(
-            f"{wanted.path} on {repository.target}", "is not a plain file", "commit the file itself", code="JPO-E923"
-        )
+        place = f"{wanted.path} on {repository.target}"
+        raise ConflictError(place, "is not a plain file", "commit the file itself", code="JPO-E923")
     return there
 
 

@@ -21,14 +21,10 @@ PROPOSAL = Purpose(
     "branch, file or merge request",
     "JPO_PERSIST_TOKEN",
     {
-        ("gitlab", NO_TOKEN): (
-            "set the masked, protected CI/CD variable JPO_PERSIST_TOKEN to a project access token with the scope "
-            "api and the role Developer; a job token cannot"
-        ),
-        ("github", NO_TOKEN): (
-            "give the action its input token, or a step env GITHUB_TOKEN: ${{ github.token }}, with permissions: "
-            "contents: write and pull-requests: write"
-        ),
+        ("gitlab", NO_TOKEN): "set the masked, protected CI/CD variable JPO_PERSIST_TOKEN to a project access token with the "
+        "scope api and the role Developer; a job token cannot",
+        ("github", NO_TOKEN): "give the action its input token, or a step env GITHUB_TOKEN: ${{ github.token }}, with "
+        "permissions: contents: write and pull-requests: write",
         ("gitlab", 401): "set JPO_PERSIST_TOKEN to a project access token that has not expired, with the scope api",
         ("github", 401): "pass the job's own: env GITHUB_TOKEN: ${{ github.token }}",
         ("gitlab", 403): "the token needs the scope api and the role Developer; do protected branches include jpo/*?",
@@ -64,9 +60,8 @@ class Repository:
 def repository_of(environ: Mapping[str, str]) -> Repository | str:
     """The repository of this pipeline; or why none of its values are to be proposed, in words.
 
-    Raises:
-        UsageError: JPO-E907, this is no pipeline of GitLab or GitHub; JPO-E323, the token would travel unencrypted.
-        CodeHostError: JPO-E901, there is no token; JPO-E907, the runner's own words cannot be used.
+    Raises UsageError: JPO-E907, this is no pipeline of GitLab or GitHub; JPO-E323, the token would travel unencrypted.
+    CodeHostError: JPO-E901, there is no token; JPO-E907, the runner's own words cannot be used.
     """
     host = author_of(environ)["where"]
     if host == "gitlab":

@@ -27,9 +27,8 @@ ELSEWHERE = "jpo explain"
 class Comment:
     """A note about a suggestion.
 
-    Attributes:
-        link: address of the report, as the pipeline that made it; None where nobody knows one.
-        file: config.ini within the project: a workload may have several.
+    `link`: address of the report, as the pipeline that made it; None where nobody knows one. `file`: config.ini within the
+    project: a workload may have several.
     """
 
     report: Report

@@ -35,6 +35,11 @@ from jpo.wording import names
 LARGEST_BYTES = 8 << 20
 SMALLEST, LARGEST = 1e-15, 1e15
 """Of any figure in it: seconds, USD, losses, values, unix seconds. Beyond, ratios have no number any more."""
+AS_PUBLISHED = (
+    *("suggestion_id", "status", "created_at", "seed", "seen", "policy", "kind", "trial"),
+    *("decided_by", "confidence", "undoes", "pinned_until"),
+)
+"""Fields that are in the document as they are."""
 
 
 def read_report(file: Path) -> Report:
@@ -70,9 +75,8 @@ def report_of(given: Mapping[str, object]) -> Report:
         raise ValueError(f"has a target {unknown[0]!r:.80}, which is none")
     reasons, codes = reasons_as_stored({**document.model_dump(), "codes": document.reason_codes})
     suggestion = suggestion_from(
-        suggestion_id=document.suggestion_id,
+        **{name: getattr(document, name) for name in AS_PUBLISHED},
         identity=Identity(**document.workload.model_dump()),
-        status=document.status,
         keys={change.parameter: change.key for change in document.changes},
         current={name: value_of(value) for name, value in document.current.items()},
         suggested={name: value_of(value) for name, value in document.suggested.items()},
@@ -81,21 +85,11 @@ def report_of(given: Mapping[str, object]) -> Report:
         next=_forecast(document.forecast, "next"),
         guard=Guarded(document.guard.approved, uncoded(document.guard.violations), uncoded(document.guard.notices)),
         evidence=Evidence(document.evidence.runs_used, notes=uncoded(document.evidence.notes), codes=codes),
-        decided_by=document.decided_by,
-        confidence=document.confidence,
         reasons=reasons,
-        created_at=document.created_at,
         preference=Preference(**{field.name: document.preference.get(field.name, 0.0) for field in fields(Preference)}),
-        seed=document.seed,
         sla=tuple(SlaCheck(**check.model_dump()) for check in document.sla),
-        seen=document.seen,
         difference={name: Interval(**ends.model_dump()) for name, ends in document.difference.items()},
-        policy=document.policy,
-        undoes=document.undoes,
-        kind=document.kind,
-        trial=document.trial,
         rules=tuple(RuleApplied(**rule.model_dump()) for rule in document.rules),
-        pinned_until=document.pinned_until,
         as_run=tuple(document.as_run),
     )
     track = tuple(TrackRecord(**past.model_dump()) for past in document.track_record)

@@ -27,6 +27,7 @@ FRAMEWORKS |= {"pytorch_lightning": "lightning", "sklearn": "scikit-learn", "tor
 """Import -> framework, the one nearest to the job first: Lightning's scripts import torch, too."""
 MOST_SCRIPTS, LARGEST_SCRIPT_BYTES = 50, 1 << 20
 MOST_LEFT_OPEN = 20
+ADDRESS = re.compile(r"^[ \t]*url[ \t]*=[ \t]*\S+[/:]([^/:@\s]+?)(?:\.git)?/?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,7 @@ def identity_lines(path: Path, missing: Sequence[str]) -> list[str]:
 def name_of(path: Path) -> str:
     """A name for the job: that of the repository that was cloned, else of its folder; then the folder of config.ini in it."""
     root = project_of(path)
-    address = re.search(
-        r"^[ \t]*url[ \t]*=[ \t]*\S+[/:]([^/:@\s]+?)(?:\.git)?/?$", said_in(root / ".git" / "config"), re.MULTILINE
-    )
+    address = ADDRESS.search(said_in(root / ".git" / "config"))
     words = [address[1] if address else root.name]
     folder = path.parent.resolve()
     words += folder.relative_to(root).parts if folder.is_relative_to(root) else ()

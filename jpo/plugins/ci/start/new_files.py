@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from jpo.errors import UsageError
@@ -27,10 +28,9 @@ def there_already(file: NewFile) -> bool:
 
 def is_the_same(file: NewFile) -> bool:
     """Whether what is there has this text."""
+    refusal = partial(UsageError, str(file.path), code="JPO-E307")
     try:
-        return contents(file.path, LARGEST_BYTES, lambda finding: UsageError(str(file.path), finding, code="JPO-E307")) == _bytes(
-            file
-        )
+        return contents(file.path, LARGEST_BYTES, refusal) == _bytes(file)
     except UsageError:
         return False
 

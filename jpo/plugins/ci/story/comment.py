@@ -54,9 +54,8 @@ def on_record(suggestion_id: str | None, settings: LoadedSettings, config: Path 
 def post(note: Comment, environ: Mapping[str, str], number: int | None, *, timeout_seconds: float) -> Iterator[str]:
     """Write or update the note; what was done, a line each.
 
-    Raises:
-        UsageError: this is no pipeline of GitLab or GitHub.
-        CodeHostError: it could not be written; what was there is as it was.
+    Raises UsageError: this is no pipeline of GitLab or GitHub. CodeHostError: it could not be written; what was there is as it
+    was.
     """
     request = merge_request_of(environ, number)
     if request is None:

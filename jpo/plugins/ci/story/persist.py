@@ -18,11 +18,8 @@ def propose(
 ) -> Iterator[str]:
     """Bring the merge request up to date with config.ini as it is here; what was done, a line each.
 
-    Raises:
-        UsageError: config.ini cannot be read.
-        UsageError: this is no pipeline of GitLab or GitHub.
-        ConflictError: JPO-E923, config.ini has changed on the default branch since.
-        CodeHostError: it could not be done; what was there is as it was.
+    Raises UsageError: config.ini cannot be read, or this is no pipeline of GitLab or GitHub. ConflictError: JPO-E923,
+    config.ini has changed on the default branch since. CodeHostError: it could not be done; what was there is as it was.
     """
     repository = repository_of(environ)
     if isinstance(repository, str):

@@ -20,7 +20,6 @@ CostUnit = Literal["J", "GPU h", "USD", "relative"]
 LARGEST_BYTES = 64 << 20
 SMALLEST, LARGEST = 1e-9, 1e15
 """Range of measurements: beyond it, products and sums would not stay finite and above 0."""
-
 _COST_UNITS: Mapping[str, CostUnit] = {"energy_j": "J", "gpu_hours": "GPU h"}
 _NEEDED = ("workload", "family", "default", "knobs", "cost_column")
 _OPENED_ON_WISH = "power_limit_w"

@@ -162,8 +162,7 @@ def _workload(lane: Lane, last: int) -> dict[str, object]:
             for name, (before, after) in medians.items()
         },
         "runs": [
-            {"unchanged": _run(unchanged), "with_jpo": _run(tuned)}
-            for unchanged, tuned in zip(lane.unchanged, lane.tuned, strict=True)
+            {"unchanged": _run(one), "with_jpo": _run(other)} for one, other in zip(lane.unchanged, lane.tuned, strict=True)
         ],
     }
 

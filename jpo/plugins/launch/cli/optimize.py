@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jpo.cli.arguments import as_started, load_settings, targets_for_once
+from jpo.cli.arguments import as_started, settings_for_once
 from jpo.cli.gate import progress_stream
 from jpo.cli.options import FILE, Network, files, network_options, options, output_options, seed_option, settings_options
 from jpo.cli.output import Output, writable
@@ -100,17 +100,11 @@ def optimize(
     now = time.time()
     paths, command_line = configs_and_command(words)
     tasks, lasting = [], {}
+    boldness = {"explore": explore, "goal": "search" if search else None}
+    flags = {"prometheus": network.flags, "agent": boldness, "preference": prefer}
     for path in paths or (None,):
-        flags = {
-            "prometheus": network.flags,
-            "agent": {"explore": explore, "goal": "search" if search else None},
-            "preference": prefer,
-        }
-        settings = load_settings(path, toml, flags)
+        settings, lasting_settings = settings_for_once(path, toml, flags, deadline, max_cost, now=now)
         config = path or settings.config_ini
-        lasting_settings = settings if prefer is None else load_settings(path, toml, {**flags, "preference": None})
-        if deadline is not None or max_cost is not None:
-            settings = load_settings(path, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)})
         task = task_of(config, settings, engine_named(settings, on), name=name, now=now)
         writable([*output.files, *([picture] if picture else [])], config, settings)
         tasks.append(task)
