@@ -75,7 +75,8 @@ def test_every_check_of_every_module_is_made_once() -> None:
         function
         for module in (doctor, installed, own_files, this_machine, runs, history_store, agent)
         for name, function in vars(module).items()
-        if name != "made" and inspect.isfunction(function) and inspect.signature(function).return_annotation == "Iterator[Line]"
+        if name != "made" and inspect.isfunction(function)
+        if inspect.signature(function).return_annotation in (Iterator[Line], "Iterator[Line]")
     ]
     made = [check for checks in CHECKS.values() for check in checks]
     assert len(made) == len(set(made))
