@@ -206,6 +206,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (folder / "graph.csv").open("w", newline="") as table:
         short = [attack for attack in ATTACKS if len(attack) < 1000]
         csv.writer(table).writerows([["Time", *short], ["10", *("1" for _ in short)]])
+    (folder / "@admin ##[error] group").mkdir()
+    for name, text in GROUP.items():
+        (folder / "@admin ##[error] group" / name).write_text(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name, value in CALLER.items():
@@ -222,6 +225,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 FORMS = ("text", "json", "markdown", "html")
 SMALL = "--runs 2,4 --seeds 2 --jobs 1 --policies default,random"
 LAB = "'@admin ##[error] lab.csv'"
+GROUP = {"cgroup.events": "populated 0", "cpu.max": "max 100000", "cpu.stat": "usage_usec 0"}
+GROUP |= {"memory.current": "0", "memory.high": "max", "memory.max": "max", "memory.stat": ""}
+"""Files of a cgroup whose processes have ended."""
 COMMANDS: dict[str, tuple[str, ...]] = {
     "suggest --dry-run --diff --offline --no-learn": FORMS,
     "suggest --dry-run --diff --offline --no-learn --set batch_size=64": FORMS,
@@ -256,6 +262,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "phases allocate phases.model traces.csv -o /dev/null": FORMS,
     "phases evaluate phases.model traces.csv": FORMS,
     "phases rightsize phases.model traces.csv": FORMS,
+    "phases follow '@admin ##[error] group' --model phases.model": ("text", "json"),
     "run --dry-run loud.py": ("text", "json"),
     "watch": FORMS,
     "watch --csv running.csv --once": FORMS,
@@ -331,6 +338,7 @@ LINES = (
     *("phases fit ATTACK.csv -o /dev/null", "phases predict ATTACK traces.csv", "phases fit toy.csv -o /dev/null"),
     *("phases fit traces.csv -o /dev/null --column cpu_cores=ATTACK", "phases fit traces.csv -o /dev/null --column ATTACK"),
     *("phases predict phases.model traces.csv --execution ATTACK", "phases fit traces.csv -o /dev/null --feature ATTACK"),
+    *("phases follow ATTACK --model phases.model", "phases follow ATTACK/ATTACK --model phases.model --apply"),
     *("phases rightsize phases.model traces.csv --container ATTACK", "phases fit ATTACK.ini -o /dev/null"),
     *(
         "phases fit graph.csv -o /dev/null",

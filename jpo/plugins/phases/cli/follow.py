@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import load_settings
-from jpo.cli.gate import answer, put
+from jpo.cli.gate import answer, complain, put
 from jpo.cli.options import FILE
 from jpo.errors import UsageError
 
@@ -49,5 +49,7 @@ def follow(run: str, model: Path | None, form: str, *, apply: bool) -> None:
             elif step.resized or news != before:
                 answer([as_line(step)])
             before = news
-    if step is not None and form == "text":
+    if step is None:
+        complain(f"{target.name}: ended before anything of it was measured")
+    elif form == "text":
         answer([last_line(step)])

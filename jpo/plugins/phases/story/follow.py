@@ -1,5 +1,6 @@
 """`jpo phases follow`: sample by sample the phase of a run, what comes next, and, with --apply, the request that follows it."""
 
+import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
@@ -50,7 +51,7 @@ def target(name: str, settings: LoadedSettings, environ: Mapping[str, str], term
 
     Raises UsageError JPO-E737: nothing that could be followed; LaunchError: the engine's.
     """
-    if Path(name).is_dir():
+    if os.path.isdir(name):  # noqa: PTH112 - a name that no path can have is none, and no error
         return Cgroup(Path(name), terms.clock, apply=terms.apply)
     find = offered("live runs")
     found = find and find(name, settings, environ)
