@@ -100,10 +100,12 @@ def _ray(count: int) -> Iterator[tuple[Callable[..., Any], Callable[[Any], Any]]
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None  # what was raised there, as if it had been here
 
+    on_sigterm = signal.getsignal(signal.SIGTERM)
     begins, call = not ray.is_initialized(), ray.remote(max_retries=RETRIES)(lambda function, *piece: function(*piece))
     with redirect_stdout(StringIO()):
         if begins:
             ray.init(log_to_driver=False, logging_level=logging.ERROR, **local)
+            signal.signal(signal.SIGTERM, on_sigterm)  # Ray would exit by its own, and keep doing so after its end
         try:
             yield call.remote, result
         finally:

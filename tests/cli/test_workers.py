@@ -115,6 +115,12 @@ def descendants(pid: int) -> set[int]:
     return {pid}.union(*(descendants(child) for child in children))
 
 
+@pytest.mark.usefixtures("ray")
+def test_ray_leaves_the_end_by_a_signal_to_the_command() -> None:
+    """Its own handler, which stays after its end, let a process that was terminated exit as if it had asked to."""
+    assert not getattr(signal.getsignal(signal.SIGTERM), "__module__", "").startswith("ray")
+
+
 def test_without_ray_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jpo.cli.workers.find_spec", lambda _name: None)
     with pytest.raises(UsageError, match="needs ray, which is not installed; pip install"), workers(2, "ray", 2):
