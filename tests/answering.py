@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Protocol
 
 Reply = Callable[["Handler"], None]
 NOTHING = {"resultType": "vector", "result": []}
@@ -56,18 +57,34 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
 
+class Ends(Protocol):
+    """A server of a test; `over` is set when that is, for an answer that hangs."""
+
+    over: threading.Event
+
+    def serve_forever(self, poll_interval: float = 0.5) -> None: ...
+
+    def shutdown(self) -> None: ...
+
+
+@contextmanager
+def answering(server: Ends) -> Iterator[None]:
+    """Let a server answer, in a thread, as long as the context."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield
+    finally:
+        server.over.set()
+        server.shutdown()
+        thread.join()
+
+
 @contextmanager
 def served(*answers: Reply) -> Iterator[Server]:
     """A server that gives these answers, as long as the context."""
-    with Server(*answers) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.over.set()
-            server.shutdown()
-            thread.join()
+    with Server(*answers) as server, answering(server):
+        yield server
 
 
 def sends(body: object, status: int = 200, kind: str = "application/json", **fields: object) -> Reply:

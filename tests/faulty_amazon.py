@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from amazon import ERROR
+from answering import answering
 
 S3_ERROR = "<Error><Code>{}</Code><Message>{}</Message></Error>"
 SIGN_IN = b"<html><body>Please sign in to the network</body></html>"
@@ -147,12 +148,5 @@ class Path(ThreadingHTTPServer):
 
 @contextmanager
 def path_to(ec2: str, s3: str) -> Iterator[Path]:
-    with Path(ec2, s3) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.over.set()
-            server.shutdown()
-            thread.join()
+    with Path(ec2, s3) as server, answering(server):
+        yield server

@@ -152,3 +152,13 @@ def small(traces: Traces, cores: float, memory_bytes: float) -> Traces:
     scale = np.array([cores, memory_bytes]) / traces.stacked().max(0)
     made = (ExecutionTrace(one.name, one.times, one.values * scale) for one in traces.executions)
     return Traces((CPU, MEMORY), tuple(made))
+
+
+def followed_pod(cpu: str) -> dict[str, object]:
+    """A pod ml/train-0 that runs, with room to grow above its request."""
+    resources = {"requests": {"cpu": cpu, "memory": "3Gi"}, "limits": {"cpu": "4", "memory": "4Gi"}}
+    return {
+        "metadata": {"name": "train-0", "namespace": "ml", "uid": "u1"},
+        "spec": {"containers": [{"name": "job", "resources": resources}]},
+        "status": {"phase": "Running"},
+    }

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from answering import answering
+
 Answer = Callable[["Handler"], None]
 
 
@@ -68,15 +70,8 @@ class PriceList(ThreadingHTTPServer):
 @contextmanager
 def price_list_server(answer: Answer) -> Iterator[PriceList]:
     """A Price List as long as the context."""
-    with PriceList(answer) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.over.set()
-            server.shutdown()
-            thread.join()
+    with PriceList(answer) as server, answering(server):
+        yield server
 
 
 def prices(of: Mapping[str, float]) -> Answer:

@@ -200,15 +200,16 @@ def answered(paths: Sequence[Path | None], asking: Callable[[Path | None], FileA
     """The answers in the order of the files, of many by a process per core; what could not be asked has its error."""
     alone, parts = len(paths) == 1, range(0, len(paths), PART)
     with workers(None, "local", len(parts)) as on:
+        if on is starmap:  # in this process, which has already read what each is asked
+            for at in range(1) if alone else track(range(len(paths)), "suggest"):
+                one = asked[at]
+                yield complained(tried(one.answer, paths[at], alone=alone)) if isinstance(one, FileAsked) else one
+            return
         results = on(answered_part, ((asking, paths[at : at + PART]) for at in parts))
-        for at in () if on is starmap else track(parts, "suggest"):
-            some, secrets = next(results)
+        for at, (some, secrets) in zip(track(parts, "suggest"), results, strict=True):
             keep_secret(*secrets)
-            asked_here = asked[at : at + PART]
-            yield from (one if isinstance(one, tuple) else complained(two) for one, two in zip(asked_here, some, strict=True))
-        for at in () if on is not starmap else range(1) if alone else track(range(len(paths)), "suggest"):
-            one = asked[at]
-            yield complained(tried(one.answer, paths[at], alone=alone)) if isinstance(one, FileAsked) else one
+            for one, two in zip(asked[at : at + PART], some, strict=True):
+                yield one if isinstance(one, tuple) else complained(two)
 
 
 def answered_part(asking: Callable[[Path | None], FileAsked], paths: Sequence[Path]) -> tuple[list[Any], Sequence[str]]:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from followed_runs import FileCgroup
+from followed_runs import FileCgroup, followed_pod
 from kubernetes_cluster import Cluster, Play, kubeconfig, serving
 from phase_traces import made_traces
 
@@ -131,13 +131,7 @@ def test_a_pod_is_followed_by_what_its_metrics_server_says(
     cgroup: FileCgroup, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cluster, began = Cluster(time.time, lambda _command: Play()), time.monotonic()
-    resources = {"requests": {"cpu": "3", "memory": "3Gi"}, "limits": {"cpu": "4", "memory": "4Gi"}}
-    pod = {
-        "metadata": {"name": "train-0", "namespace": "ml", "uid": "u1"},
-        "spec": {"containers": [{"name": "job", "resources": resources}]},
-        "status": {"phase": "Running"},
-    }
-    cluster.objects["pods", "ml", "train-0"] = pod
+    cluster.objects["pods", "ml", "train-0"] = pod = followed_pod("3")
 
     def measured() -> dict[str, object]:
         if time.monotonic() > began + 4:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from followed_runs import PRICES, FileCgroup
+from followed_runs import PRICES, FileCgroup, followed_pod
 from kubernetes_cluster import Cluster, Play, kubeconfig, serving
 from phase_traces import made_traces
 
@@ -185,13 +185,7 @@ def test_a_model_of_other_columns_is_refused_before_anything_is_done(case: Case,
 def test_a_pod_saves_as_much_by_the_api_and_keeps_its_limits(made: Traces, learnt: PhaseModel, tmp_path: Path) -> None:
     trace, at = made.executions[6], iter(range(len(made.executions[6].times) + 1))
     cluster = Cluster(lambda: float(trace.times[0]), lambda _command: Play())
-    resources = {"requests": {"cpu": "3500m", "memory": "3Gi"}, "limits": {"cpu": "4", "memory": "4Gi"}}
-    pod = {
-        "metadata": {"name": "train-0", "namespace": "ml", "uid": "u1"},
-        "spec": {"containers": [{"name": "job", "resources": resources}]},
-        "status": {"phase": "Running"},
-    }
-    cluster.objects["pods", "ml", "train-0"] = pod
+    cluster.objects["pods", "ml", "train-0"] = pod = followed_pod("3500m")
 
     def sleep(_seconds: float) -> None:
         n = next(at)

@@ -17,11 +17,10 @@ pytest.importorskip("boto3")
 pytest.importorskip("moto")
 
 import botocore.retries.standard
-from amazon import BUCKET, OFFERS, PROFILE, REGION, Amazon, amazon_before
+from amazon import BUCKET, OFFERS, PROFILE, REGION, Amazon
 from faulty_amazon import WAYS, Wrong, path_to
 from faulty_amazon import Path as Route
 from launches import DIGITS
-from price_list import moto_server
 
 from jpo.errors import LaunchError
 from jpo.http.aws import session
@@ -39,30 +38,13 @@ numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="module")
-def door() -> Iterator[Amazon]:
-    with moto_server() as moto, amazon_before(moto) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
 def route(door: Amazon) -> Iterator[Route]:
     with path_to(door.url, door.moto) as route:
         yield route
 
 
-@pytest.fixture(scope="module")
-def clients(door: Amazon) -> dict[str, Any]:
-    import boto3
-
-    keys = {"aws_access_key_id": "AKIA", "aws_secret_access_key": "secret", "region_name": REGION}
-    made = {name: boto3.client(name, endpoint_url=door.moto, **keys) for name in ("ec2", "s3", "iam")}
-    made["s3"].create_bucket(Bucket=BUCKET)
-    made["iam"].create_instance_profile(InstanceProfileName=PROFILE)
-    return made
-
-
 @pytest.fixture
-def place(door: Amazon, route: Route, clients: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> AwsTable:
+def place(door: Amazon, route: Route, image: str, monkeypatch: pytest.MonkeyPatch) -> AwsTable:
     """AWS at the end of the route; boto3 waits neither long for an answer nor between two attempts."""
     for name in ("AWS_PROFILE", "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name, raising=False)
@@ -74,8 +56,7 @@ def place(door: Amazon, route: Route, clients: dict[str, Any], monkeypatch: pyte
     monkeypatch.setattr("jpo.plugins.launch.engines.aws.launcher.client", kept_client)
     monkeypatch.setattr(botocore.retries.standard.ExponentialBackoff, "delay_amount", lambda *_told: 0.0)
     door.quotas |= {"L-DB2E81BA": 64.0, "L-3819A6DF": 64.0}
-    image = clients["ec2"].describe_images(Filters=[{"Name": "architecture", "Values": ["x86_64"]}])["Images"][0]
-    return AwsTable(region=REGION, image=image["ImageId"], bucket=f"{BUCKET}/nightly", instance_profile=PROFILE)
+    return AwsTable(region=REGION, image=image, bucket=f"{BUCKET}/nightly", instance_profile=PROFILE)
 
 
 @cache

@@ -14,9 +14,8 @@ import pytest
 pytest.importorskip("boto3")
 pytest.importorskip("moto")
 
-from amazon import BUCKET, DROPPED, OFFERS, PROFILE, REGION, Amazon, Machines, amazon_before, as_usual
+from amazon import BUCKET, DROPPED, OFFERS, PROFILE, REGION, Amazon, Machines, as_usual
 from launches import Bench, Contract
-from price_list import moto_server
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.aws.launcher import AwsLauncher
@@ -38,12 +37,6 @@ COMMANDS = {
 ONE_GPU = Needs(gpus=1, gpu_type="a10g")
 
 
-@pytest.fixture(scope="module")
-def door() -> Iterator[Amazon]:
-    with moto_server() as moto, amazon_before(moto) as server:
-        yield server
-
-
 @pytest.fixture
 def amazon(door: Amazon, monkeypatch: pytest.MonkeyPatch) -> Amazon:
     for name in ("AWS_PROFILE", "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_SESSION_TOKEN"):
@@ -54,24 +47,6 @@ def amazon(door: Amazon, monkeypatch: pytest.MonkeyPatch) -> Amazon:
     door.quotas.clear()
     door.asked.clear()
     return door
-
-
-@pytest.fixture(scope="module")
-def clients(door: Amazon) -> dict[str, Any]:
-    """EC2 (moto itself) and S3, with a bucket and an instance profile."""
-    import boto3
-
-    keys = {"aws_access_key_id": "AKIA", "aws_secret_access_key": "secret", "region_name": REGION}
-    made = {name: boto3.client(name, endpoint_url=door.moto, **keys) for name in ("ec2", "s3", "iam")}
-    made["s3"].create_bucket(Bucket=BUCKET)
-    made["iam"].create_instance_profile(InstanceProfileName=PROFILE)
-    return made
-
-
-@pytest.fixture(scope="module")
-def image(clients: dict[str, Any]) -> str:
-    images = clients["ec2"].describe_images(Filters=[{"Name": "architecture", "Values": ["x86_64"]}])["Images"]
-    return str(images[0]["ImageId"])
 
 
 @pytest.fixture

@@ -1,0 +1,34 @@
+"""Moto behind its door, and clients of what is behind it, for the tests of the AWS engine that launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from amazon import BUCKET, PROFILE, REGION, Amazon, amazon_before
+from price_list import moto_server
+
+
+@pytest.fixture(scope="module")
+def door() -> Iterator[Amazon]:
+    with moto_server() as moto, amazon_before(moto) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def clients(door: Amazon) -> dict[str, Any]:
+    """EC2 (moto itself) and S3, with a bucket and an instance profile."""
+    import boto3
+
+    keys = {"aws_access_key_id": "AKIA", "aws_secret_access_key": "secret", "region_name": REGION}
+    made = {name: boto3.client(name, endpoint_url=door.moto, **keys) for name in ("ec2", "s3", "iam")}
+    made["s3"].create_bucket(Bucket=BUCKET)
+    made["iam"].create_instance_profile(InstanceProfileName=PROFILE)
+    return made
+
+
+@pytest.fixture(scope="module")
+def image(clients: dict[str, Any]) -> str:
+    images = clients["ec2"].describe_images(Filters=[{"Name": "architecture", "Values": ["x86_64"]}])["Images"]
+    return str(images[0]["ImageId"])
