@@ -3,8 +3,6 @@
 The sources themselves are in sources.py. A source that cannot be read is no error unless `strict`; the report says so.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -258,7 +256,7 @@ def without_energy(runs: Sequence[Run], prices: Prices) -> tuple[Note, ...]:
     return (Note("JPO-W802", f"{note}; forecasts count what the others used per GPU"),) if lacking else ()
 
 
-def ask(server: Endpoint | None, job: Project, *, strict: bool, again_seconds: float | None) -> Asked:
+def ask(server: "Endpoint | None", job: Project, *, strict: bool, again_seconds: float | None) -> Asked:
     """Ask each source once; what it reports goes on record before the next one is asked, of many logs part by part."""
     store, identity, now = job.store, job.workload.identity, job.now
     names = (identity, *job.workload.aliases)

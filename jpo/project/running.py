@@ -1,7 +1,5 @@
 """Runs of a workload that go on, as the server of runs has them. None of them is evidence."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +21,7 @@ PAST_RUNS = 200
 """Newest runs by which it is told how far a run is."""
 
 
-def running_now(server: Endpoint | None, identity: Identity, settings: LoadedSettings, store: Store) -> tuple[Running, ...]:
+def running_now(server: "Endpoint | None", identity: Identity, settings: LoadedSettings, store: Store) -> tuple[Running, ...]:
     """The runs of a workload that go on, each with the values that it has and how far it is; none without a server.
 
     For `jpo explain`, `jpo doctor` and whoever watches; nothing of it goes on record. TelemetryError: JPO-E101 to E109, E113.

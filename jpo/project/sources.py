@@ -1,7 +1,5 @@
 """Sources of finished runs that settings name: secrets are resolved here, and each source is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -106,7 +104,7 @@ def files_of_secrets(settings: LoadedSettings) -> Mapping[str, Path]:
     return {name: settings.root / file for name, file in given.items() if file}
 
 
-def prometheus_of(settings: LoadedSettings) -> Endpoint | None:
+def prometheus_of(settings: LoadedSettings) -> "Endpoint | None":
     """The server to ask, with its secrets; None when none is named. Once per command: a token may come from a pipe."""
     table = settings.values.prometheus
     if not table.url:
@@ -139,7 +137,7 @@ def names_of(settings: LoadedSettings) -> Names:
     return Names.of(table.metrics, table.labels, table.container, table.pod_labels, own=own_names(settings))
 
 
-def caveats(server: Endpoint | None, settings: LoadedSettings) -> tuple[Note, ...]:
+def caveats(server: "Endpoint | None", settings: LoadedSettings) -> tuple[Note, ...]:
     """What every report must say about how this server was asked."""
     if server is None:
         return ()
@@ -151,7 +149,7 @@ def caveats(server: Endpoint | None, settings: LoadedSettings) -> tuple[Note, ..
 
 
 def why_nothing(
-    server: Endpoint, identity: Identity, settings: LoadedSettings, *, now: float, seconds_spent: float
+    server: "Endpoint", identity: Identity, settings: LoadedSettings, *, now: float, seconds_spent: float
 ) -> tuple[Note, ...]:
     """Why Prometheus reports no run: the likeliest cause; empty when nothing is amiss.
 

@@ -5,8 +5,6 @@ start, and the report says so. What is on record already is not recorded twice, 
 long look and nothing else.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -53,7 +51,7 @@ class Bookmark:
     notes: tuple[Note, ...] = ()
 
 
-def read_on(server: Endpoint, job: Project, *, again_seconds: float | None) -> tuple[Finished, Bookmark]:
+def read_on(server: "Endpoint", job: Project, *, again_seconds: float | None) -> tuple[Finished, Bookmark]:
     """The runs of a server that are not on record, and its bookmark as it was found.
 
     `again_seconds`: how far back every run that is not on record is looked at, those passed over included; None: as [prometheus]
@@ -80,7 +78,7 @@ def read_on(server: Endpoint, job: Project, *, again_seconds: float | None) -> t
     return replace(answer, runs=runs, passed_over={**lately, **(answer.passed_over or {})}), mark
 
 
-def bookmark(readings: Mapping[str, Reading], server: Endpoint, names: Names) -> Bookmark:
+def bookmark(readings: Mapping[str, Reading], server: "Endpoint", names: Names) -> Bookmark:
     """Where the reading of this server goes on; a watermark from before addresses were kept is this server's."""
     source = source_of(server, names)
     if source in readings:
@@ -98,7 +96,7 @@ def bookmark(readings: Mapping[str, Reading], server: Endpoint, names: Names) ->
     return Bookmark(source)
 
 
-def source_of(server: Endpoint, names: Names) -> str:
+def source_of(server: "Endpoint", names: Names) -> str:
     """The server as watermarks are stored: its address without credentials, and a digest of what else selects the runs."""
     parts = urlsplit(server.shown_url)
     port = "" if parts.port in (None, DEFAULT_PORTS[parts.scheme]) else f":{parts.port}"

@@ -1,7 +1,5 @@
 """Runs held against [sla], and the thresholds that could be promised."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -46,7 +44,7 @@ class SlaReport:
     identity: Identity
     targets: Mapping[str, float]
     checked: Sequence[CheckedRun]
-    compliance: Compliance
+    compliance: "Compliance"
     runs: int
     notes: Sequence[Note] = ()
     currency: Currency = USD
@@ -68,10 +66,10 @@ class SlaProposal:
     share: float
     runs: int
     basis: str
-    thresholds: Sequence[Threshold]
+    thresholds: "Sequence[Threshold]"
     notes: Sequence[Note] = ()
     currency: Currency = USD
-    written: WrittenLines | None = None
+    written: "WrittenLines | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +143,7 @@ def _compliance(result: SlaReport) -> Table:
     return Table(columns, tuple(rows), name="compliance")
 
 
-def _kept(what: str, kept: ComplianceRate, *, interval: bool = True) -> Row:
+def _kept(what: str, kept: "ComplianceRate", *, interval: bool = True) -> Row:
     share = kept.share
     if share is None:
         return what, kept.kept, kept.known, None
@@ -180,7 +178,7 @@ def _done(written: WrittenLines) -> str:
     return printable(f"{written.file}: {put}{kept}")
 
 
-def seen(threshold: Threshold, currency: Currency) -> str:
+def seen(threshold: "Threshold", currency: Currency) -> str:
     """In how many runs it was measured, and between which values; empty where in none."""
     if threshold.least is None or threshold.most is None:
         return ""
@@ -226,5 +224,5 @@ def as_json(result: SlaReport | SlaProposal) -> dict[str, object]:
     }
 
 
-def _counted(kept: ComplianceRate) -> dict[str, object]:
+def _counted(kept: "ComplianceRate") -> dict[str, object]:
     return {**asdict(kept), "share": kept.share and asdict(kept.share)}

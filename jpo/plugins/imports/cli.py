@@ -1,7 +1,5 @@
 """`jpo import`: its options and help."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

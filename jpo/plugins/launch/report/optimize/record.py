@@ -1,7 +1,5 @@
 """What came of `jpo optimize`, as its command has gathered it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -70,7 +68,7 @@ class BestFound:
     """
 
     values: Mapping[str, float]
-    lines: Sequence[BeforeAfter]
+    lines: "Sequence[BeforeAfter]"
     search_seconds: float | None
     repaid_after: int | None
 
@@ -94,7 +92,7 @@ class OptimizedJob:
     runs: Sequence[LoopRun]
     suggestions: Mapping[str, str]
     totals: Sequence[LoopTotals]
-    lines: Sequence[BeforeAfter]
+    lines: "Sequence[BeforeAfter]"
     missing: int
     failure: Note | None = None
     currency: Currency = USD

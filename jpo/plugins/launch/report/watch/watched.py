@@ -1,7 +1,5 @@
 """A run that is watched: how far it is, what it may take and cost, next to its baseline and its SLA, and what is decided."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
@@ -45,7 +43,7 @@ class QualityCurve:
     """Learning curve of a run, in numbers alone, and the quality of its model that it shows."""
 
     quality: str
-    points: Points = ()
+    points: "Points" = ()
 
     @property
     def value(self) -> float | None:
@@ -81,7 +79,7 @@ class WatchedRun:
         decisions: what was decided about it so far; `held`: why nothing is carried out just now.
     """
 
-    seen: SeenRun
+    seen: "SeenRun"
     learning: QualityCurve
     forecast: RunForecast = RunForecast()
     usd_so_far: float | None = None
@@ -123,7 +121,7 @@ def document(run: WatchedRun) -> Document:
     )
 
 
-def standing(seen: SeenRun) -> str:
+def standing(seen: "SeenRun") -> str:
     """Its state in a word or two."""
     if seen.state is JobState.ENDED:
         return f"ended: {(seen.status.value if seen.status else 'how is not known').replace('_', ' ')}"
@@ -164,7 +162,7 @@ def _facts(run: WatchedRun) -> Iterator[Row]:
             yield label, Cell(value, form)
 
 
-def _epochs(seen: SeenRun) -> str:
+def _epochs(seen: "SeenRun") -> str:
     of = f" of {seen.epochs_planned:g}" if seen.epochs_planned else ""
     return f"{seen.epochs_done:g}{of}{'' if seen.share_done is None else f' ({numbers.percent(seen.share_done)})'}"
 
