@@ -6,7 +6,6 @@ The sources themselves are in sources.py. A source that cannot be read is no err
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from jpo import config
 from jpo.cost import Prices, lacks_energy, run_cost_usd
@@ -20,6 +19,7 @@ from jpo.history.following.followers import followed_up, trials
 from jpo.history.following.labelled_pods import counted_once
 from jpo.history.following.other_histories import unknown_suggestions
 from jpo.history.undo import on_probation, pin_notes
+from jpo.http.endpoint import Endpoint
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.plugins.hooks import from_plugins
 from jpo.project.project import Project
@@ -45,9 +45,6 @@ from jpo.telemetry.diagnosis import near_identical
 from jpo.telemetry.doubts import by_cause
 from jpo.wording import numbers
 from jpo.wording.contradictions import sentences
-
-if TYPE_CHECKING:
-    from jpo.http.endpoint import Endpoint
 
 CLOCKS_DIFFER_SECONDS = 3600.0
 """Two machines that JPO runs on; waiting that long for a run to start is harmless."""
@@ -256,7 +253,7 @@ def without_energy(runs: Sequence[Run], prices: Prices) -> tuple[Note, ...]:
     return (Note("JPO-W802", f"{note}; forecasts count what the others used per GPU"),) if lacking else ()
 
 
-def ask(server: "Endpoint | None", job: Project, *, strict: bool, again_seconds: float | None) -> Asked:
+def ask(server: Endpoint | None, job: Project, *, strict: bool, again_seconds: float | None) -> Asked:
     """Ask each source once; what it reports goes on record before the next one is asked, of many logs part by part."""
     store, identity, now = job.store, job.workload.identity, job.now
     names = (identity, *job.workload.aliases)

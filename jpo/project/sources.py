@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jpo.errors import StoreError, TelemetryError, UsageError
 from jpo.files.reading import soon_read
 from jpo.history import Store
+from jpo.http.endpoint import Endpoint
 from jpo.project.load import LoadedSettings
 from jpo.project.project import own_metrics
 from jpo.project.secrets import check_prometheus, unencrypted
@@ -21,9 +21,6 @@ from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 from jpo.version import __version__
 from jpo.wording.numbers import counted
-
-if TYPE_CHECKING:
-    from jpo.http.endpoint import Endpoint
 
 PROMETHEUS, CSV = "prometheus", "csv"
 LOGS = "logs"
@@ -104,7 +101,7 @@ def files_of_secrets(settings: LoadedSettings) -> Mapping[str, Path]:
     return {name: settings.root / file for name, file in given.items() if file}
 
 
-def prometheus_of(settings: LoadedSettings) -> "Endpoint | None":
+def prometheus_of(settings: LoadedSettings) -> Endpoint | None:
     """The server to ask, with its secrets; None when none is named. Once per command: a token may come from a pipe."""
     table = settings.values.prometheus
     if not table.url:
@@ -137,7 +134,7 @@ def names_of(settings: LoadedSettings) -> Names:
     return Names.of(table.metrics, table.labels, table.container, table.pod_labels, own=own_names(settings))
 
 
-def caveats(server: "Endpoint | None", settings: LoadedSettings) -> tuple[Note, ...]:
+def caveats(server: Endpoint | None, settings: LoadedSettings) -> tuple[Note, ...]:
     """What every report must say about how this server was asked."""
     if server is None:
         return ()
@@ -149,7 +146,7 @@ def caveats(server: "Endpoint | None", settings: LoadedSettings) -> tuple[Note, 
 
 
 def why_nothing(
-    server: "Endpoint", identity: Identity, settings: LoadedSettings, *, now: float, seconds_spent: float
+    server: Endpoint, identity: Identity, settings: LoadedSettings, *, now: float, seconds_spent: float
 ) -> tuple[Note, ...]:
     """Why Prometheus reports no run: the likeliest cause; empty when nothing is amiss.
 

@@ -8,20 +8,17 @@ long look and nothing else.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from jpo.history.following.labelled_pods import with_values_in_force, without_doubles
 from jpo.history.runs import Reading
 from jpo.history.undo import in_effect
+from jpo.http.endpoint import Endpoint
 from jpo.project.project import Project
 from jpo.project.sources import PROMETHEUS, asked_since, names_of, whole
 from jpo.records import KUBERNETES, Finished, Note
 from jpo.telemetry.contract import RUN_INFO
 from jpo.telemetry.prometheus.names import Names
-
-if TYPE_CHECKING:
-    from jpo.http.endpoint import Endpoint
 
 TENANTS = ("x-scope-orgid", "thanos-tenant")
 """Headers that say whose runs a server shows (Mimir, Cortex; Thanos), in lower case."""
@@ -51,7 +48,7 @@ class Bookmark:
     notes: tuple[Note, ...] = ()
 
 
-def read_on(server: "Endpoint", job: Project, *, again_seconds: float | None) -> tuple[Finished, Bookmark]:
+def read_on(server: Endpoint, job: Project, *, again_seconds: float | None) -> tuple[Finished, Bookmark]:
     """The runs of a server that are not on record, and its bookmark as it was found.
 
     `again_seconds`: how far back every run that is not on record is looked at, those passed over included; None: as [prometheus]
@@ -78,7 +75,7 @@ def read_on(server: "Endpoint", job: Project, *, again_seconds: float | None) ->
     return replace(answer, runs=runs, passed_over={**lately, **(answer.passed_over or {})}), mark
 
 
-def bookmark(readings: Mapping[str, Reading], server: "Endpoint", names: Names) -> Bookmark:
+def bookmark(readings: Mapping[str, Reading], server: Endpoint, names: Names) -> Bookmark:
     """Where the reading of this server goes on; a watermark from before addresses were kept is this server's."""
     source = source_of(server, names)
     if source in readings:
@@ -96,7 +93,7 @@ def bookmark(readings: Mapping[str, Reading], server: "Endpoint", names: Names) 
     return Bookmark(source)
 
 
-def source_of(server: "Endpoint", names: Names) -> str:
+def source_of(server: Endpoint, names: Names) -> str:
     """The server as watermarks are stored: its address without credentials, and a digest of what else selects the runs."""
     parts = urlsplit(server.shown_url)
     port = "" if parts.port in (None, DEFAULT_PORTS[parts.scheme]) else f":{parts.port}"

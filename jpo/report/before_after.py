@@ -2,16 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
+from jpo.forecast.before_after import BeforeAfter
 from jpo.optimizer.before_and_after import Spent, return_on_trials
 from jpo.records import OTHERWISE, USD, Currency, DecisionOnRecord, Identity, Note, Suggestion, codes_of
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Marks, Plot, Section, Span, Table
 from jpo.report.forms.csv import csv_line
 from jpo.wording import names, numbers
-
-if TYPE_CHECKING:
-    from jpo.forecast.before_after import BeforeAfter
 
 PER_MODEL = ("duration_seconds", "cost_usd")
 """What is compared by what a model took: all runs of a side, whatever ended them, by the number of those that brought one."""
@@ -44,8 +41,8 @@ class WorkloadChange:
     before: int
     after: int
     left_out: int
-    lines: "Sequence[BeforeAfter]"
-    since_last: "Sequence[BeforeAfter]"
+    lines: Sequence[BeforeAfter]
+    since_last: Sequence[BeforeAfter]
     failed_starts: int = 0
 
 
@@ -121,12 +118,12 @@ def chart(change: WorkloadChange) -> Plot:
     return Plot("After against before", said, "change", "", tuple(marks), rows=rows, moments=((1.0, ""),))
 
 
-def before(line: "BeforeAfter") -> Cell:
+def before(line: BeforeAfter) -> Cell:
     """What stands before, and that it was forecast where it was."""
     return Cell(line.before, line.quantity, prefix="forecast " if line.basis == "forecast" else "")
 
 
-def label(line: "BeforeAfter") -> str:
+def label(line: BeforeAfter) -> str:
     """The quantity's name, and what its mean is where it is not the geometric one."""
     quantity = names.quantity(line.quantity)
     if line.quantity in PER_MODEL:
@@ -136,7 +133,7 @@ def label(line: "BeforeAfter") -> str:
     return names.heading(line.quantity) + (" (arithmetic)" if line.kind == "difference" else "")
 
 
-def ratio_or_difference(line: "BeforeAfter | None") -> "tuple[Cell | Inline, Inline]":
+def ratio_or_difference(line: BeforeAfter | None) -> "tuple[Cell | Inline, Inline]":
     """-38% (-50% to -22%); of a share in points, of another difference in its unit. The word alone without an interval."""
     if line is None:
         return "", ""
@@ -201,7 +198,7 @@ def change_document(change: WorkloadChange) -> dict[str, object]:
     }
 
 
-def published(line: "BeforeAfter") -> dict[str, object]:
+def published(line: BeforeAfter) -> dict[str, object]:
     shown = ("quantity", "kind", "before", "after", "runs_before", "runs_after", "word", "basis")
     return {**{name: getattr(line, name) for name in shown}, "change": asdict(line.change) if line.change else None}
 

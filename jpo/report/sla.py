@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
+from jpo.cost.sla import Compliance, ComplianceRate
+from jpo.cost.thresholds import Threshold
 from jpo.records import USD, Currency, Identity, Note, Run, SlaCheck, texts_of
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Row, Section, Span, Table, Verbatim
 from jpo.wording import names, numbers
 from jpo.wording.printable import printable
-
-if TYPE_CHECKING:
-    from jpo.cost.sla import Compliance, ComplianceRate
-    from jpo.cost.thresholds import Threshold
 
 WORDS: Mapping[str, tuple[str, Emphasis]] = {
     "ok": ("met", "good"),
@@ -44,7 +41,7 @@ class SlaReport:
     identity: Identity
     targets: Mapping[str, float]
     checked: Sequence[CheckedRun]
-    compliance: "Compliance"
+    compliance: Compliance
     runs: int
     notes: Sequence[Note] = ()
     currency: Currency = USD
@@ -66,7 +63,7 @@ class SlaProposal:
     share: float
     runs: int
     basis: str
-    thresholds: "Sequence[Threshold]"
+    thresholds: Sequence[Threshold]
     notes: Sequence[Note] = ()
     currency: Currency = USD
     written: "WrittenLines | None" = None
@@ -143,7 +140,7 @@ def _compliance(result: SlaReport) -> Table:
     return Table(columns, tuple(rows), name="compliance")
 
 
-def _kept(what: str, kept: "ComplianceRate", *, interval: bool = True) -> Row:
+def _kept(what: str, kept: ComplianceRate, *, interval: bool = True) -> Row:
     share = kept.share
     if share is None:
         return what, kept.kept, kept.known, None
@@ -178,7 +175,7 @@ def _done(written: WrittenLines) -> str:
     return printable(f"{written.file}: {put}{kept}")
 
 
-def seen(threshold: "Threshold", currency: Currency) -> str:
+def seen(threshold: Threshold, currency: Currency) -> str:
     """In how many runs it was measured, and between which values; empty where in none."""
     if threshold.least is None or threshold.most is None:
         return ""
@@ -224,5 +221,5 @@ def as_json(result: SlaReport | SlaProposal) -> dict[str, object]:
     }
 
 
-def _counted(kept: "ComplianceRate") -> dict[str, object]:
+def _counted(kept: ComplianceRate) -> dict[str, object]:
     return {**asdict(kept), "share": kept.share and asdict(kept.share)}

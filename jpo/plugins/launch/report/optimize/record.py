@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from jpo.forecast.before_after import BeforeAfter
 from jpo.records import USD, Currency, Identity, Run
 from jpo.records.notes import Note
-
-if TYPE_CHECKING:
-    from jpo.forecast.before_after import BeforeAfter
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ class BestFound:
     """
 
     values: Mapping[str, float]
-    lines: "Sequence[BeforeAfter]"
+    lines: Sequence[BeforeAfter]
     search_seconds: float | None
     repaid_after: int | None
 
@@ -92,7 +89,7 @@ class OptimizedJob:
     runs: Sequence[LoopRun]
     suggestions: Mapping[str, str]
     totals: Sequence[LoopTotals]
-    lines: "Sequence[BeforeAfter]"
+    lines: Sequence[BeforeAfter]
     missing: int
     failure: Note | None = None
     currency: Currency = USD

@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from jpo.plugins.launch.during.adjustment import Adjustment, Saving
 from jpo.plugins.launch.during.adjustment import as_json as adjustment_as_json
 from jpo.plugins.launch.job import JobState
 from jpo.plugins.launch.report.sparkline import sparkline
+from jpo.plugins.launch.watching.seen import Points, SeenRun
 from jpo.records import USD, Currency, Interval, Note, SlaCheck, in_order, plain_values, uncoded
 from jpo.report.document import Cell, Column, Document, Items, Row, Span, Table, estimate
 from jpo.report.headline import VERDICTS
 from jpo.wording import names, numbers
-
-if TYPE_CHECKING:  # it loads what reads logs, which `jpo history` does without
-    from jpo.plugins.launch.watching.seen import Points, SeenRun
 
 Verdict = Literal["better", "worse", "same", "unknown"]
 WORDS = {"duration_seconds": ("faster", "slower"), "cost_usd": ("cheaper", "dearer")}
@@ -43,7 +41,7 @@ class QualityCurve:
     """Learning curve of a run, in numbers alone, and the quality of its model that it shows."""
 
     quality: str
-    points: "Points" = ()
+    points: Points = ()
 
     @property
     def value(self) -> float | None:
@@ -79,7 +77,7 @@ class WatchedRun:
         decisions: what was decided about it so far; `held`: why nothing is carried out just now.
     """
 
-    seen: "SeenRun"
+    seen: SeenRun
     learning: QualityCurve
     forecast: RunForecast = RunForecast()
     usd_so_far: float | None = None
@@ -121,7 +119,7 @@ def document(run: WatchedRun) -> Document:
     )
 
 
-def standing(seen: "SeenRun") -> str:
+def standing(seen: SeenRun) -> str:
     """Its state in a word or two."""
     if seen.state is JobState.ENDED:
         return f"ended: {(seen.status.value if seen.status else 'how is not known').replace('_', ' ')}"
@@ -162,7 +160,7 @@ def _facts(run: WatchedRun) -> Iterator[Row]:
             yield label, Cell(value, form)
 
 
-def _epochs(seen: "SeenRun") -> str:
+def _epochs(seen: SeenRun) -> str:
     of = f" of {seen.epochs_planned:g}" if seen.epochs_planned else ""
     return f"{seen.epochs_done:g}{of}{'' if seen.share_done is None else f' ({numbers.percent(seen.share_done)})'}"
 
