@@ -33,7 +33,7 @@ from jpo.agent.comparison import Comparison
 from jpo.agent.safety.risk import WORSE
 from jpo.commands.doctor.claims import BETTER, DEARER, KEPT, WELL, Claim
 from jpo.forecast.predict import predict
-from jpo.optimizer.explain.differences import differences
+from jpo.optimizer.explain.account import differences
 from jpo.optimizer.prior import believe, prior_of
 from jpo.plugins.lab.replay.traces import Trace, read_trace
 from jpo.records import VAL_ACCURACY, VAL_LOSS, Belief, Candidates, Identity, Outcome, Preference, Quality, Run, RunStatus

@@ -63,8 +63,6 @@ library only, it knows nothing of jpo and reads its own tables of jpo.toml. It f
 checks again, as a process of its own, in the pipeline. tests/ has the same tree.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from jpo.version import __version__

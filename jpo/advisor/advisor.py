@@ -10,8 +10,6 @@ watches the calibration of its last forecasts, which takes 20 beliefs more than 
 What `ask` answers rests on durations: a run told without one says whether it ended well and what loss it had, no more.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -185,7 +183,7 @@ class Advisor:
         """What was told of this workload, oldest first, as `history` takes it."""
         return [(self._space.meaning(run.parameters), run.outcome) for run in self._runs]
 
-    def to_dataframe(self) -> pandas.DataFrame:
+    def to_dataframe(self) -> "pandas.DataFrame":
         """The runs as a table: a row each, oldest first; a column per parameter, and per quantity that any run measured."""
         import pandas
 

@@ -3,8 +3,6 @@
 It is most of the work of a decision, and done once: problems that differ in the rest alone share it.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -89,7 +87,7 @@ class Comparison:
         return chance if self.promise is None else np.where(self.promise.lowering, self.promise.p_lower, chance)
 
     @cached_property
-    def p_loss_kept(self) -> Floats | None:
+    def p_loss_kept(self) -> "Floats | None":
         """Chance that a run that ends well keeps the quality floor, (K,); None where there is none, or no loss was measured."""
         return None if self.quality_floor is None or self.belief.val_loss is None else 1 - self._p_loss_worse(self.quality_floor)
 

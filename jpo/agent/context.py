@@ -1,8 +1,6 @@
 """Context of the next run: how many runs are to come, what they may cost, what will change, and how well the last forecasts were
 met. Anything may be unknown; the networks are shown that it is."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -68,8 +66,8 @@ class ChangeWatch:
         surprise: how close the forecast errors are to the alarm of a changed world, in 0..1.
     """
 
-    age: Floats | None = None
-    moved: Floats | None = None
+    age: "Floats | None" = None
+    moved: "Floats | None" = None
     last_miss: float | None = None
     surprise: float = 0.0
 

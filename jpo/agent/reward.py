@@ -8,8 +8,6 @@ Columns that were not measured are NaN. A failed run counts as twice the incumbe
 that under every preference it costs FAILURE_CHARGE runs of the incumbent.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -53,7 +51,7 @@ def objective(vectors: Floats, preference: Preference) -> Floats:
     return scalarise(time, cost, utilisation, loss, preference)
 
 
-def regret_reward(vectors: Floats, preference: Preference, best: Floats | float) -> Floats:
+def regret_reward(vectors: Floats, preference: Preference, best: "Floats | float") -> Floats:
     """Scalar reward: minus the regret against the best known configuration and what breaks an SLA, in runs of it.
 
     Args:

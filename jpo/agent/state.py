@@ -4,8 +4,6 @@ Every candidate is scored by the same small network, so the number and meaning o
 not measured, or is not known of the context, has its own flag (`tried`, `horizon known`), so that a zero means zero.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Mapping
@@ -21,7 +19,7 @@ from jpo.agent.safety.queue_waits import features_of
 from jpo.records import Bools, Candidates, Floats, Ints
 
 Features = NDArray[np.float32]
-_OWN: Mapping[str, Callable[[Problem], Floats | Bools | float]] = {
+_OWN: "Mapping[str, Callable[[Problem], Floats | Bools | float]]" = {
     "log expected cost": lambda p: np.log(p.acquisition.expected),
     "mean against incumbent": lambda p: p.acquisition.mean,
     "sd against incumbent": lambda p: p.acquisition.sd,
@@ -123,7 +121,7 @@ SHORTLIST = 48
 EVERY = slice(None)
 
 
-def features(problem: Problem, allowed: Bools, rows: Ints | slice = EVERY) -> Features:
+def features(problem: Problem, allowed: Bools, rows: "Ints | slice" = EVERY) -> Features:
     """Features of some candidates: what is believed of them, encoded. Shape (n, WIDTH), finite, within -5..5."""
     k, context = len(problem.candidates.values), problem.context
     own = np.column_stack([np.broadcast_to(number_of(problem), k) for number_of in _OWN.values()])[rows]

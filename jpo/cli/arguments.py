@@ -1,7 +1,5 @@
 """From words on the command line to values: settings, the config.ini that is meant, NAME=VALUE pairs, numbers, deadlines."""
 
-from __future__ import annotations
-
 import math
 import os
 import uuid
@@ -26,7 +24,7 @@ SET_BY_JPO = "JPO_SET_FOR_ITSELF"
 
 def load_settings(
     config: Path | None, toml: Path | None, flags: Mapping[str, Any], *, of_its_own: bool = False
-) -> LoadedSettings:
+) -> "LoadedSettings":
     """Effective settings, and who asks; flags that were not given do not count. `of_its_own`: as for `load`."""
     from jpo.project.load import load
 
@@ -39,7 +37,7 @@ def load_settings(
     return replace(settings, author=author_of(os.environ), side_branch=side_branch_of(os.environ), track=track)
 
 
-def settings_beside(given: Path | None, toml: Path | None) -> LoadedSettings:
+def settings_beside(given: Path | None, toml: Path | None) -> "LoadedSettings":
     """Settings of a command that needs no more of config.ini; UsageError JPO-E201: the one that was named cannot be read."""
     from jpo.config.source import contents
 
@@ -48,7 +46,7 @@ def settings_beside(given: Path | None, toml: Path | None) -> LoadedSettings:
     return load_settings(given, toml, {})
 
 
-def config_of(given: Path | None, settings: LoadedSettings) -> Path:
+def config_of(given: Path | None, settings: "LoadedSettings") -> Path:
     """The config.ini that was named, else the one that jpo.toml names; UsageError JPO-E322 if that is outside of the project."""
     from jpo.project.secrets import check_config
 
@@ -114,7 +112,7 @@ def as_started(environ: Mapping[str, str]) -> dict[str, str]:
 
 def settings_for_once(
     config: Path | None, toml: Path | None, flags: Mapping[str, Any], deadline: str | None, max_cost: str | None, *, now: float
-) -> tuple[LoadedSettings, LoadedSettings]:
+) -> "tuple[LoadedSettings, LoadedSettings]":
     """The settings with [sla] as --deadline and --max-cost say, and those that last, without these and without --prefer.
 
     Raises UsageError: JPO-E305, no deadline; JPO-E803, no amount in a currency that [prices] knows.

@@ -1,7 +1,5 @@
 """Options that several commands share, each written and explained once; those that travel together arrive as one record."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -33,7 +31,7 @@ def path(text: str) -> Path:
     return found
 
 
-def files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """What the shell completes: names of files, which need not be UTF-8; click's answer is."""
     from click.shell_completion import CompletionItem  # here: other commands start without it
 
@@ -43,7 +41,7 @@ def files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
 class FileType(click.types.FuncParamType):  # type: ignore[type-arg]  # click 8.1 has none
     """A path by the function that checks it."""
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
         return files(ctx, param, incomplete)
 
 

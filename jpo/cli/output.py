@@ -1,7 +1,5 @@
 """Results in the form and to the places that were asked for; colours, width, progress. They leave through gate.py."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -35,7 +33,7 @@ T = TypeVar("T", contravariant=True)
 class Subject(Protocol[T]):
     """A module of jpo/report: what a result says, for people and for programs."""
 
-    def document(self, result: T, /) -> Document:
+    def document(self, result: T, /) -> "Document":
         """The result for people."""
 
     def as_json(self, result: T, /) -> Mapping[str, object]:
@@ -82,7 +80,7 @@ def rendered(
     return shown(subject.document(result), form, colour=colour, columns=columns, encoding=encoding)
 
 
-def shown(document: Document, form: str, *, colour: bool = False, columns: int = 120, encoding: str = "utf-8") -> str:
+def shown(document: "Document", form: str, *, colour: bool = False, columns: int = 120, encoding: str = "utf-8") -> str:
     """A document in a form that every document has."""
     if form == "markdown":
         from jpo.report.forms import markdown
@@ -101,7 +99,7 @@ def shown(document: Document, form: str, *, colour: bool = False, columns: int =
     return text.render(document, width=columns, colour=colour, encoding=encoding)
 
 
-def writable(files: Sequence[Path], config: Path, settings: LoadedSettings) -> None:
+def writable(files: Sequence[Path], config: Path, settings: "LoadedSettings") -> None:
     """Find out before anything is done that a result could not be kept, or would destroy what JPO works with."""
     logs = [Path(name) for pattern in settings.csv_logs for name in glob(pattern)]  # noqa: PTH207 - absolute too
     precious = [path for path in (config, settings.toml, *settings.store_files, *logs) if path]

@@ -1,7 +1,5 @@
 """`jpo suggest`: its options and help."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,11 +37,11 @@ class FileAsked:
     """A config.ini and what the command line says of it; `lasting`: its settings without what holds for this once."""
 
     config: Path
-    settings: LoadedSettings
-    lasting: LoadedSettings
-    options: SuggestOptions
+    settings: "LoadedSettings"
+    lasting: "LoadedSettings"
+    options: "SuggestOptions"
 
-    def answer(self) -> Report:
+    def answer(self) -> "Report":
         from jpo.commands.suggest import suggest as answer
 
         return answer(self.config, self.settings, self.options)
@@ -127,10 +125,10 @@ def suggest(
 def asked_of(
     path: Path | None,
     *,
-    settings_of: Callable[[Path | None], tuple[LoadedSettings, LoadedSettings]],
+    settings_of: "Callable[[Path | None], tuple[LoadedSettings, LoadedSettings]]",
     chosen: Sequence[str],
     results: Sequence[Path],
-    options: SuggestOptions,
+    options: "SuggestOptions",
 ) -> FileAsked:
     """What the command line asks of one config.ini."""
     from jpo.cli.names import values_given

@@ -1,6 +1,6 @@
 """config.ini -> Workload, and Edits -> the same bytes but for the values.
 
-    read.py        the workload of a file; identity.py: dataset, model, framework; pins.py: comments that hold a value
+    read.py        the workload of a file; identity.py: dataset, model, framework
     locate.py      where each option is in the text, and options by name; source.py: bytes -> text and back
     interpolation.py   what `%(lr)s` refers to, and who else refers to it
     terms.py       batch and GPUs that the file says per device and per node

@@ -14,8 +14,7 @@ from jpo.forecast.discrepancy import PRICE, UTILISATION, AdjustedParticles
 from jpo.forecast.evidence.duration import measured_durations
 from jpo.forecast.evidence.groups import MeasuredQuantity, groups_without
 from jpo.forecast.evidence.loaders import loaders_log_likelihood
-from jpo.forecast.evidence.loss import measured_losses
-from jpo.forecast.evidence.slope import slope_log_likelihood, slope_of
+from jpo.forecast.evidence.loss import measured_losses, slope_log_likelihood, slope_of
 from jpo.forecast.evidence.work import Work, work_of
 from jpo.forecast.measurements import CandidateRun, End, Measurements, by_end, measurements_of, runs_at_candidates
 from jpo.forecast.weights import effective_share, flattening, log_mean_exp, softmax

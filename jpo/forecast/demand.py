@@ -5,8 +5,6 @@ discrepancy: close to the measured runs the forecast follows them, far away it i
 forecast: the simulator's ratios have no level. The belief does not use any of it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -132,7 +130,7 @@ def _points(candidates: Candidates) -> dict[str, Floats]:
 
 def _band(
     name: str, quantity: _QuantityPrior, candidate_runs: Sequence[CandidateRun], points: Mapping[str, Floats], candidates: int
-) -> Floats | None:
+) -> "Floats | None":
     """Mean, low and high at every candidate, (3, K); None where nothing was measured."""
 
     def value(run: CandidateRun) -> float | None:

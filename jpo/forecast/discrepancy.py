@@ -1,7 +1,5 @@
 """Discrepancy between simulated jobs and measurements: how well each particle explains them, and its adjustment towards them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,7 +98,7 @@ def short_of(log: Floats, level: Floats, lower_bounds: Measurements) -> Floats:
     return np.asarray(np.maximum(lower_bounds.mean - level[:, None] - log[:, lower_bounds.rows], 0))
 
 
-def student_t(residual: Floats, variance: Floats | float) -> Floats:
+def student_t(residual: Floats, variance: "Floats | float") -> Floats:
     """Log-likelihood of residuals (J, M) under Student's t, up to a constant, shape (J,)."""
     return np.asarray(-(_NU + 1) / 2 * np.log1p(residual**2 / (_NU * variance)).sum(axis=1))
 

@@ -8,8 +8,6 @@ Source: Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
 Optimization of Machine Learning Algorithms", NIPS 2012 (hyper-parameters integrated out).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from jpo.forecast.transfer import RESIDUAL
@@ -27,7 +25,7 @@ def process_after(
     knobs: Ints,
     rows: Ints,
     values: Floats,
-    surfaces: Floats | None = None,
+    surfaces: "Floats | None" = None,
     *,
     trust: float = 0.0,
     seed: int,

@@ -3,8 +3,6 @@
 All objectives are minimised; negate those that are to be maximised, the reference point included.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,7 +22,7 @@ def non_dominated(points: Floats) -> Bools:
     return front
 
 
-def hypervolume(points: Floats, reference: Sequence[float] | Floats) -> float:
+def hypervolume(points: Floats, reference: "Sequence[float] | Floats") -> float:
     """The hypervolume: the space up to the reference point that the points dominate. Larger is better; no point makes it smaller.
 
     Args:

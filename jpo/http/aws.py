@@ -4,8 +4,6 @@ Credentials (environment, profile, role of pod or machine) and endpoints are tho
 `pip install "jpo[aws]"`.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +42,7 @@ def session(*, attempts: int, request_seconds: float = REQUEST_SECONDS) -> Any:
 
 
 @cache
-def _descriptions() -> Loader:
+def _descriptions() -> "Loader":
     """What boto3 knows of AWS' services: tens of megabytes, read once for all clients of a process."""
     from botocore.loaders import create_loader
 
@@ -56,7 +54,7 @@ def _keep_token(request: Any, **_: object) -> None:
     keep_secret(token.decode() if isinstance(token, bytes) else token)
 
 
-def code_of(error: ClientError) -> str:
+def code_of(error: "ClientError") -> str:
     """Code of a refusal, e.g. "InsufficientInstanceCapacity"."""
     return str(error.response.get("Error", {}).get("Code", "unknown"))[:80]
 
@@ -78,7 +76,7 @@ class Signer:
         self._region, self._place = region, place
         self._session = botocore.session.Session()
 
-    def sign(self, request: requests.PreparedRequest) -> None:
+    def sign(self, request: "requests.PreparedRequest") -> None:
         """Put the headers of the signature on a request; TelemetryError JPO-E116 without credentials."""
         from botocore.auth import SigV4Auth
         from botocore.awsrequest import AWSRequest

@@ -4,8 +4,6 @@ The history is the truth, the agent a cache. torch is imported only when there i
 in charge by itself; only `jpo learn` does, and only after the release test.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -74,7 +72,7 @@ class Learnt:
     others: int = 0
     unread: bool = False
 
-    def followed_by(self, later: Learnt) -> Learnt:
+    def followed_by(self, later: "Learnt") -> "Learnt":
         runs, forks = self.runs + later.runs, self.forks + later.forks
         return replace(later, runs=runs, forks=forks, others=self.others + later.others, unread=self.unread or later.unread)
 
@@ -172,7 +170,7 @@ def _opened(saved: bytes | None, *, or_nothing: bool) -> tuple[Tensors, dict[str
 
 def _agent(
     opened: tuple[Tensors, dict[str, Any]] | None, wanted: Round, known: Known, workload: str, out_of_time: Deadline
-) -> AgentState:
+) -> "AgentState":
     """The agent that takes in the runs: the saved one, where it is to be rebuilt one that learnt again, or a new one."""
     from jpo.agent.sac.checkpoint import agent_of
     from jpo.agent.sac.learn import learnt_again, new_agent

@@ -1,7 +1,5 @@
 """Training of the policies that a user can name instead of SAC, on the same simulated jobs. They come without a release test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
@@ -55,7 +53,7 @@ def reinforce(jobs: int, seed: int, track: Track) -> Weights:
     """The network that REINFORCE trains, on runs which it has drawn for the most part; forks are no episodes."""
     from jpo.agent.sac import reinforce
 
-    def play(policy: Policy, rng: np.random.Generator) -> Practice:
+    def play(policy: Policy, rng: np.random.Generator) -> "Practice":
         return practised(practice_job(rng), as_named("reinforce", policy), rng, forks_of_job=0)
 
     return _member(play, reinforce.update, range(jobs), seed, track)
@@ -74,7 +72,7 @@ def per_objective(jobs: int, seed: int, track: Track) -> list[Weights]:
 
 
 def _member(
-    play: Callable[[Policy, np.random.Generator], Practice], update: Step, numbers: range, seed: int, track: Track
+    play: "Callable[[Policy, np.random.Generator], Practice]", update: "Step", numbers: range, seed: int, track: Track
 ) -> Weights:
     from jpo.agent.sac.learn import improve, new_agent, policy_of, take_in
 
@@ -100,7 +98,7 @@ def steering(jobs: int, seed: int, track: Track) -> Weights:
     return {name: learner.actor[name].detach().numpy().copy() for name in ACTOR}
 
 
-def _steer(learner: BoxLearner, replay: BoxReplay, rng: np.random.Generator) -> int:
+def _steer(learner: "BoxLearner", replay: "BoxReplay", rng: np.random.Generator) -> int:
     """Play one fresh job into the replay, with actions that the actor draws; how many runs it had."""
     import torch
 

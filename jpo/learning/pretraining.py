@@ -3,8 +3,6 @@
 A training that was interrupted goes on from its last stage, and ends in the same file as one that was not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -44,7 +42,7 @@ FORMAT = "jpo training 2"
 class Training:
     """A training under way: the agent at work and its late stages so far."""
 
-    agent: AgentState
+    agent: "AgentState"
     stages: list[Policy]
     stage: int
 
@@ -102,7 +100,7 @@ def pretrain(
     return save_policy(*policy.members, released=test.released if test else (), card=card), test
 
 
-def _practised(policy: Policy, seed: int) -> Practice:
+def _practised(policy: Policy, seed: int) -> "Practice":
     return practise_with(policy, np.random.default_rng(seed))
 
 

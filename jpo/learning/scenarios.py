@@ -4,8 +4,6 @@ A script is drawn once per job, apart from the job, and says what holds in each 
 agent is shown of it is decided in practice.py; drift is never shown. All ranges are assumed, no recorded job went in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -119,7 +117,7 @@ SCENARIOS: Mapping[str, Scenario] = {
 """By the name that reports and policy files use."""
 
 
-def vectors_of(truth: Draws, log_rate: Floats, drift: Floats | float = 0.0) -> Floats:
+def vectors_of(truth: Draws, log_rate: Floats, drift: "Floats | float" = 0.0) -> Floats:
     """Noise-free reward vectors of all candidates in one run, shape (K, 6), see jpo/agent/reward.py."""
     time = truth.log_time[0] + drift
     nothing = np.zeros_like(time)

@@ -2,8 +2,6 @@
 and for what the agent learns from it. Practice (learning/practice.py) draws its jobs, and puts its problems together itself.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -108,7 +106,7 @@ def without(candidates: Candidates, holds: Sequence[Veto]) -> Candidates:
     return candidates if unchanged else replace(candidates, admissible=admissible)
 
 
-def loss_first(candidates: Candidates, promise: Promise, min_confidence: float, *, measured: Bools | None = None) -> Candidates:
+def loss_first(candidates: Candidates, promise: Promise, min_confidence: float, *, measured: "Bools | None" = None) -> Candidates:
     """The candidates that lower a promised loss with enough confidence, if any does; else those that do not raise it, today's
     among them, and those of which a trial may show that they lower it. Where other targets leave none of these: all.
     `measured`: rows that were run, where nothing else may be run now.

@@ -3,8 +3,6 @@
 Here simulator, belief and prices meet: `advise` chooses from a surrogate, `jpo predict` and `jpo pareto` show it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -98,7 +96,7 @@ class Surrogate:
             basis += f"; {numbers.chance(short)} that host memory runs out" if short >= MORE_FAILURES else ""
         return FailureChance(float(belief.p_fail[row]), basis)
 
-    def expected(self, quantity: str) -> Floats | None:
+    def expected(self, quantity: str) -> "Floats | None":
         """Mean of a quantity of Forecast at every candidate, (K,); None where no run supports a number.
 
         A cost is NaN where a row has no price, and None where none has; a demand is NaN as in `Band`.
@@ -123,7 +121,7 @@ class Surrogate:
         return next((each for each in beliefs if each.quality.name == quantity and each.val_loss is not None), None)
 
     @cached_property
-    def samples(self) -> Floats | None:
+    def samples(self) -> "Floats | None":
         """Samples of a run of each candidate, (K,), where all runs do the same work: only time then says how fast it is."""
         rows = len(self.candidates.values)
         today = self.candidates.parameters(self.candidates.current)
@@ -135,7 +133,7 @@ class Surrogate:
         varied = any(name == "epochs" and np.ptp(column) > 0 for name, column in pairs)
         return np.full(rows, median(done)) if done and not varied and max(done) <= ALIKE * min(done) else None
 
-    def _cost(self, seconds: Floats) -> Floats | None:
+    def _cost(self, seconds: "Floats") -> "Floats | None":
         rows = range(len(self.candidates.values))
         rates = np.array([self.usd_per_hour(row) for row in rows], dtype=np.float64)  # NaN: no price
         return None if np.isnan(rates).all() else seconds / 3600 * rates
@@ -148,7 +146,7 @@ class Surrogate:
         return usd_per_hour(self.candidates.parameters(row), prices, power_watts=power)
 
     @cached_property
-    def _power_watts(self) -> Floats:
+    def _power_watts(self) -> "Floats":
         return power_watts(self.candidates, self.runs)
 
     @cached_property
@@ -157,14 +155,14 @@ class Surrogate:
         return demand(self.candidates, self.runs)
 
     @cached_property
-    def memory_gib_there(self) -> Floats:
+    def memory_gib_there(self) -> "Floats":
         """The host memory that a run of each candidate may have, (K,): what it asks for, and the room that there is."""
         there = np.full(len(self.candidates.values), self.room_gib)
         names = self.candidates.names
         return np.minimum(there, self.candidates.values[:, names.index(MEMORY)]) if MEMORY in names else there
 
     @cached_property
-    def p_short_of_memory(self) -> Floats:
+    def p_short_of_memory(self) -> "Floats":
         """Chance that a run of each candidate needs more host memory than is allowed, (K,); 0 where no run measured any."""
         if not np.isfinite(self.memory_gib_there).any() or MEMORY not in self.demands:
             return np.zeros(len(self.candidates.values))

@@ -3,12 +3,9 @@
 The sources themselves are in sources.py. A source that cannot be read is no error unless `strict`; the report says so.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from jpo import config
 from jpo.cost import Prices, lacks_energy, run_cost_usd
@@ -22,6 +19,7 @@ from jpo.history.following.followers import followed_up, trials
 from jpo.history.following.labelled_pods import counted_once
 from jpo.history.following.other_histories import unknown_suggestions
 from jpo.history.undo import on_probation, pin_notes
+from jpo.http.endpoint import Endpoint
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.plugins.hooks import from_plugins
 from jpo.project.project import Project
@@ -47,9 +45,6 @@ from jpo.telemetry.diagnosis import near_identical
 from jpo.telemetry.doubts import by_cause
 from jpo.wording import numbers
 from jpo.wording.contradictions import sentences
-
-if TYPE_CHECKING:
-    from jpo.http.endpoint import Endpoint
 
 CLOCKS_DIFFER_SECONDS = 3600.0
 """Two machines that JPO runs on; waiting that long for a run to start is harmless."""

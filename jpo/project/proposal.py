@@ -3,8 +3,6 @@
 The guard decides on the values that will be in the file, so they are formatted first and read back.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 from collections.abc import Collection, Sequence
@@ -25,7 +23,7 @@ if TYPE_CHECKING:  # a project begins with what this module makes of an earlier 
     from jpo.project.project import Project
 
 
-def propose(job: Project, advice: Advice, runs: Sequence[Run], kept: Collection[str] = ()) -> Proposal:
+def propose(job: "Project", advice: Advice, runs: Sequence[Run], kept: Collection[str] = ()) -> Proposal:
     """Format the advised values, but for those `kept` in the file though runs have others (Request.as_run), and check them."""
     workload = job.workload
     values = {**advice.suggested, **{name: workload.current[name] for name in kept}}
@@ -38,7 +36,7 @@ def propose(job: Project, advice: Advice, runs: Sequence[Run], kept: Collection[
     return checked(job, edits, facts_of(workload, advice, runs))
 
 
-def checked(job: Project, edits: tuple[Edit, ...], facts: Facts, *, limits: Limits | None = None) -> Proposal:
+def checked(job: "Project", edits: tuple[Edit, ...], facts: Facts, *, limits: Limits | None = None) -> Proposal:
     """Read the values back, and ask the guard (by `limits`; None: the project's) and then the team's own checker."""
     workload, limits = job.workload, limits or job.limits
     executed = executed_with(workload, edits)
@@ -56,7 +54,7 @@ def checked(job: Project, edits: tuple[Edit, ...], facts: Facts, *, limits: Limi
     return Proposal(workload, job.limits, edits, content, executed, guard)
 
 
-def guarded(job: Project, proposed: Parameters, facts: Facts, *, limits: Limits | None = None) -> Guarded:
+def guarded(job: "Project", proposed: Parameters, facts: Facts, *, limits: Limits | None = None) -> Guarded:
     """The guard's word in sentences; for a refusal also the nearest values that it would allow."""
     current = job.workload.current
     verdict = constraints.check(current, proposed, limits or job.limits, facts)

@@ -1,21 +1,16 @@
 """Runs of a workload that go on, as the server of runs has them. None of them is evidence."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from jpo.history import Store
 from jpo.history.following.labelled_pods import values_in_force
 from jpo.history.undo import in_effect
+from jpo.http.endpoint import Endpoint
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import names_of
 from jpo.records import KUBERNETES, Identity, Running
 from jpo.telemetry.running.ask import going_on
 from jpo.telemetry.running.work_done import with_progress
-
-if TYPE_CHECKING:
-    from jpo.http.endpoint import Endpoint
 
 MOST_SECONDS = 5.0
 """To find out what runs now: somebody waits for an answer that is about something else."""

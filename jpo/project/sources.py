@@ -1,16 +1,14 @@
 """Sources of finished runs that settings name: secrets are resolved here, and each source is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jpo.errors import StoreError, TelemetryError, UsageError
 from jpo.files.reading import soon_read
 from jpo.history import Store
+from jpo.http.endpoint import Endpoint
 from jpo.project.load import LoadedSettings
 from jpo.project.project import own_metrics
 from jpo.project.secrets import check_prometheus, unencrypted
@@ -23,9 +21,6 @@ from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 from jpo.version import __version__
 from jpo.wording.numbers import counted
-
-if TYPE_CHECKING:
-    from jpo.http.endpoint import Endpoint
 
 PROMETHEUS, CSV = "prometheus", "csv"
 LOGS = "logs"

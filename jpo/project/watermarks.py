@@ -5,25 +5,20 @@ start, and the report says so. What is on record already is not recorded twice, 
 long look and nothing else.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from jpo.history.following.labelled_pods import with_values_in_force, without_doubles
 from jpo.history.runs import Reading
 from jpo.history.undo import in_effect
+from jpo.http.endpoint import Endpoint
 from jpo.project.project import Project
 from jpo.project.sources import PROMETHEUS, asked_since, names_of, whole
 from jpo.records import KUBERNETES, Finished, Note
 from jpo.telemetry.contract import RUN_INFO
 from jpo.telemetry.prometheus.names import Names
-
-if TYPE_CHECKING:
-    from jpo.http.endpoint import Endpoint
 
 TENANTS = ("x-scope-orgid", "thanos-tenant")
 """Headers that say whose runs a server shows (Mimir, Cortex; Thanos), in lower case."""

@@ -2,8 +2,6 @@
 
 Numpy is imported by those who build them, not here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
@@ -76,10 +74,10 @@ class Draws:
     log_utilisation: Floats
     log_power: Floats
     fails: Bools
-    log_throughput: Floats | None = None
-    to_target: Bools | None = None
-    loss_slope: Floats | None = None
-    loader_share: Floats | None = None
+    log_throughput: "Floats | None" = None
+    to_target: "Bools | None" = None
+    loss_slope: "Floats | None" = None
+    loader_share: "Floats | None" = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -134,11 +132,11 @@ class Belief:
     val_loss: float | None
     effective_share: float
     knows_utilisation: bool
-    loss_runs: Ints | None = None
-    time_runs: Ints | None = None
+    loss_runs: "Ints | None" = None
+    time_runs: "Ints | None" = None
     loss_noise: float = 0.03
     quality: Quality = VAL_LOSS
-    besides: tuple[Belief, ...] = ()
+    besides: "tuple[Belief, ...]" = ()
     recalled: TransferredSurfaces | None = None
 
     @property

@@ -1,19 +1,14 @@
 """Before and after JPO, workload by workload: the tables, a picture, the published JSON and CSV."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
+from jpo.forecast.before_after import BeforeAfter
 from jpo.optimizer.before_and_after import Spent, return_on_trials
 from jpo.records import OTHERWISE, USD, Currency, DecisionOnRecord, Identity, Note, Suggestion, codes_of
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Marks, Plot, Section, Span, Table
 from jpo.report.forms.csv import csv_line
 from jpo.wording import names, numbers
-
-if TYPE_CHECKING:
-    from jpo.forecast.before_after import BeforeAfter
 
 PER_MODEL = ("duration_seconds", "cost_usd")
 """What is compared by what a model took: all runs of a side, whatever ended them, by the number of those that brought one."""
@@ -138,7 +133,7 @@ def label(line: BeforeAfter) -> str:
     return names.heading(line.quantity) + (" (arithmetic)" if line.kind == "difference" else "")
 
 
-def ratio_or_difference(line: BeforeAfter | None) -> tuple[Cell | Inline, Inline]:
+def ratio_or_difference(line: BeforeAfter | None) -> "tuple[Cell | Inline, Inline]":
     """-38% (-50% to -22%); of a share in points, of another difference in its unit. The word alone without an interval."""
     if line is None:
         return "", ""

@@ -5,8 +5,6 @@ Values stay numbers with the name of their quantity, as jpo/wording/names.py has
 Texts are data: they may come from files and servers, and each form makes them harmless. Nothing is imported here that is slow.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -47,7 +45,7 @@ class Cell:
     Raises ValueError: one bound without the other, or a number that is not finite.
     """
 
-    value: float | bool | Inline | None
+    value: "float | bool | Inline | None"
     quantity: str = ""
     low: float | None = None
     high: float | None = None
@@ -112,7 +110,7 @@ class Table:
         for row in self.rows:
             yield tuple(value if isinstance(value, Cell) else Cell(value) for value in row)
 
-    def filled(self) -> Table:
+    def filled(self) -> "Table":
         """The same without columns that are empty on purpose in all rows."""
         kept = [number for number, cells in enumerate(zip(*self.cells(), strict=True)) if any(map(_filled, cells))]
         rows = tuple(tuple(row[number] for number in kept) for row in self.rows)
@@ -196,7 +194,7 @@ class Section:
     """A heading with what is below it; one without blocks is not shown. A page unfolds a `folded` one where it is asked to."""
 
     title: Inline
-    blocks: tuple[Block, ...] = ()
+    blocks: "tuple[Block, ...]" = ()
     folded: bool = False
 
 

@@ -1,7 +1,5 @@
 """What is said of a suggestion in a line: what it is, what was done to config.ini, and how right earlier forecasts were."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -118,7 +116,7 @@ def column(quantity: str) -> Column:
     return Column(names.heading(quantity), "figure", quantity)
 
 
-def chance(failure: FailureChance | None) -> str:
+def chance(failure: "FailureChance | None") -> str:
     """The chance that a run fails; empty where it is unknown."""
     return numbers.chance(failure.probability) if failure else ""
 
@@ -150,7 +148,7 @@ def done_by(queued: Queued) -> str:
     return said if queued.done_at is None else f"done by {numbers.moment(queued.done_at)} UTC ({said})"
 
 
-def on_instance(instance: Rented, currency: Currency) -> str:
+def on_instance(instance: "Rented", currency: Currency) -> str:
     """An instance with its prices and their age: "g5.xlarge in us-east-1 (1.006 USD/h on demand, spot unknown; ...)"."""
     on_demand, spot, highest = (
         "" if usd is None else numbers.money_per_hour(usd, currency)
@@ -162,14 +160,14 @@ def on_instance(instance: Rented, currency: Currency) -> str:
     return f"{instance.type} in {instance.region} ({on_demand} on demand, {of_spot}; {age})"
 
 
-def risk(instance: Rented) -> str:
+def risk(instance: "Rented") -> str:
     """What is known of how often a spot instance cannot be had or is taken back; AWS publishes no such rate by its API."""
     above, lost = instance.spot_above_share, instance.spot_lost_share
     often = "interruptions here unknown" if lost is None else f"{numbers.percent(lost)} of its hours here lost to interruptions"
     return often if above is None else f"{numbers.percent(above)} of the time above on demand, {often}"
 
 
-def now_and_next(now: Rented | None, then: Rented | None, currency: Currency) -> str:
+def now_and_next(now: "Rented | None", then: "Rented | None", currency: Currency) -> str:
     """The instances of today's and of the suggested values, in a sentence; empty where neither is known."""
     if now == then:
         return f"Runs on {on_instance(now, currency)}, now and next." if now else ""

@@ -5,8 +5,6 @@ decision_of (CSV; docs/runs.md); what no Run has is a field of PastRun, filled i
 `jpo lab logs --extended` have these documents and columns, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import groupby
@@ -51,8 +49,8 @@ class Ledger:
         widened: the newest suggestion's sentence about intervals that had to be widened; None where they had not.
     """
 
-    track: Sequence[TrackRecord]
-    coverage: Mapping[str, Interval]
+    track: "Sequence[TrackRecord]"
+    coverage: "Mapping[str, Interval]"
     followed: int
     failed: int
     widened: str | None
@@ -74,10 +72,10 @@ class PastRun:
     broken or unknown; empty where nothing is promised.
     """
 
-    recorded: RecordedRun
+    recorded: "RecordedRun"
     ending: str
     compared: Compared | None
-    suggestion: Suggestion | None = None
+    suggestion: "Suggestion | None" = None
     sla: str = ""
 
 
@@ -85,7 +83,7 @@ class PastRun:
 class Follower:
     """A run that followed a suggestion, and by quantity whether it ended inside the forecast's interval."""
 
-    run: Run
+    run: "Run"
     inside: Mapping[str, bool]
 
 
@@ -103,16 +101,16 @@ class History:
     """
 
     runs: Sequence[PastRun]
-    suggestions: Sequence[Suggestion]
+    suggestions: "Sequence[Suggestion]"
     followers: Mapping[str, Sequence[Follower]]
-    ledgers: Mapping[Identity, Ledger]
+    ledgers: "Mapping[Identity, Ledger]"
     unsettled: Sequence[str] = ()
     newest: int | None = None
     limited: bool = False
     contradictions: Sequence[str] = ()
-    events: Sequence[RunEvent] = ()
-    spent: Mapping[str, Spent] = field(default_factory=dict)
-    effective: Mapping[Identity, Sequence[Suggestion]] = field(default_factory=dict)
+    events: "Sequence[RunEvent]" = ()
+    spent: "Mapping[str, Spent]" = field(default_factory=dict)
+    effective: "Mapping[Identity, Sequence[Suggestion]]" = field(default_factory=dict)
 
     def all_with(self, rows: int) -> str:
         """How people see all rows of a list; empty where they said how many."""
@@ -133,7 +131,7 @@ def document(history: History) -> Document:
     return Document("History", (*sections, *decisions, *notes), bare=True)
 
 
-def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Block]:
+def _blocks(history: History, identity: "Identity", ledger: Ledger) -> Iterator[Block]:
     runs = [past for past in history.runs if past.recorded.run.identity == identity]
     suggestions = [suggestion for suggestion in history.suggestions if suggestion.identity == identity]
     recorded = [past.recorded.run for past in runs]
@@ -147,7 +145,7 @@ def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Bl
     yield from ledger_blocks(ledger)
 
 
-def differing_and_shared(runs: Sequence[Run]) -> tuple[list[str], str]:
+def differing_and_shared(runs: "Sequence[Run]") -> tuple[list[str], str]:
     """The parameters in which runs differ, and in words the values that are the same in all of them."""
     named = in_order(name for run in runs for name in run.parameters)
     values = {name: {run.parameters.get(name) for run in runs} for name in named}
@@ -156,7 +154,7 @@ def differing_and_shared(runs: Sequence[Run]) -> tuple[list[str], str]:
     return [name for name in named if len(values[name]) > 1], words
 
 
-def assumed_in(runs: Sequence[Run]) -> str:
+def assumed_in(runs: "Sequence[Run]") -> str:
     """Which runs did not report which parameters, whose values are those of the suggestion then in force; empty without any."""
     by_names: dict[tuple[str, ...], list[str]] = {}
     for run in runs:
@@ -202,7 +200,7 @@ def against(compared: Compared | None) -> str:
     return "" if compared is None else f"{numbers.change(compared.ratio)} {'inside' if compared.inside else 'outside'}"
 
 
-def _suggestions(suggestions: Sequence[Suggestion], history: History) -> Table:
+def _suggestions(suggestions: "Sequence[Suggestion]", history: History) -> Table:
     """One row per suggestion; those in turn that kept the values are one, since nothing happened."""
     columns = (
         *(Column("suggestion", "key"), Column("kind"), Column("changes", "prose")),
@@ -219,12 +217,12 @@ def _suggestions(suggestions: Sequence[Suggestion], history: History) -> Table:
     return Table(columns, tuple(rows), "suggestions", all_with=history.all_with(len(suggestions)))
 
 
-def kind_of(made: Suggestion, before: int) -> str:
+def kind_of(made: "Suggestion", before: int) -> str:
     """What a suggestion is, and how often in turn with those `before` it: "kept 12 times"."""
     return f"{made.decision.kind}{f' {before + 1} times' if before else ''}"
 
 
-def accuracy(track: Iterable[TrackRecord], coverage: Mapping[str, Interval]) -> Table:
+def accuracy(track: "Iterable[TrackRecord]", coverage: "Mapping[str, Interval]") -> Table:
     """How the last forecasts turned out."""
     columns = (
         *(Column("last forecasts"), Column("runs", "figure"), Column("off by (median)", "figure", "share")),
@@ -276,7 +274,7 @@ def as_json(history: History) -> dict[str, object]:
     }
 
 
-def run_document(run: Run) -> dict[str, object]:
+def run_document(run: "Run") -> dict[str, object]:
     return {
         "run_id": run.run_id,
         "status": run.status.value,
@@ -288,7 +286,7 @@ def run_document(run: Run) -> dict[str, object]:
     }
 
 
-def suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) -> dict[str, object]:
+def suggestion_document(suggestion: "Suggestion", followers: Sequence[Follower]) -> dict[str, object]:
     return {
         "suggestion_id": suggestion.suggestion_id,
         "workload": suggestion.identity.labels,
@@ -320,7 +318,7 @@ def as_csv(history: History) -> str:
     return "".join(map(csv_line, ((*HEAD, *DECISION, *own), *rows)))
 
 
-def decision_of(suggestion: Suggestion | None, sla: str) -> list[Raw]:
+def decision_of(suggestion: "Suggestion | None", sla: str) -> list[Raw]:
     """The cells under DECISION; the preference as "time=0.5 cost=0.5"."""
     weights = asdict(suggestion.decision.preference).items() if suggestion else ()
     preference = " ".join(f"{name}={weight:g}" for name, weight in weights if weight)
@@ -328,17 +326,17 @@ def decision_of(suggestion: Suggestion | None, sla: str) -> list[Raw]:
     return [decision.decided_by if decision else None, preference or None, sla or None, decision.kind if decision else None]
 
 
-def own_parameters(runs: Iterable[Run]) -> tuple[str, ...]:
+def own_parameters(runs: "Iterable[Run]") -> tuple[str, ...]:
     """Parameters of runs that JPO gives no meaning: their columns come last."""
     return tuple(name for name in in_order(name for run in runs for name in run.parameters) if name not in PARAMETERS)
 
 
-def own_cells(values: Parameters, own: Sequence[str]) -> list[Raw]:
+def own_cells(values: "Parameters", own: Sequence[str]) -> list[Raw]:
     """The cells of parameters, e.g. of the team's own; a word as its text."""
     return [plain(values[name]) if name in values else None for name in own]
 
 
-def row_of(run: Run, suggestion_id: str | None) -> list[Raw]:
+def row_of(run: "Run", suggestion_id: str | None) -> list[Raw]:
     """The cells of one run under HEAD."""
     identity, outcome = run.identity, run.outcome
     metrics = " ".join(f"{name}={value!r}" for name, value in outcome.metrics.items())

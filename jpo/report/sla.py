@@ -1,19 +1,14 @@
 """Runs held against [sla], and the thresholds that could be promised."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
+from jpo.cost.sla import Compliance, ComplianceRate
+from jpo.cost.thresholds import Threshold
 from jpo.records import USD, Currency, Identity, Note, Run, SlaCheck, texts_of
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Row, Section, Span, Table, Verbatim
 from jpo.wording import names, numbers
 from jpo.wording.printable import printable
-
-if TYPE_CHECKING:
-    from jpo.cost.sla import Compliance, ComplianceRate
-    from jpo.cost.thresholds import Threshold
 
 WORDS: Mapping[str, tuple[str, Emphasis]] = {
     "ok": ("met", "good"),
@@ -71,7 +66,7 @@ class SlaProposal:
     thresholds: Sequence[Threshold]
     notes: Sequence[Note] = ()
     currency: Currency = USD
-    written: WrittenLines | None = None
+    written: "WrittenLines | None" = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,6 @@
 People see first what it is, what that is expected to do and how likely, then what changes, and why. Each thing is said once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -36,12 +34,12 @@ def document(report: Report) -> Document:
     return Document(headlines.headline(suggestion), blocks, verdict(report), report.currency)
 
 
-def body(suggestion: Suggestion, reasons: Iterable[Inline] = ()) -> tuple[Block, ...]:
+def body(suggestion: "Suggestion", reasons: Iterable[Inline] = ()) -> tuple[Block, ...]:
     """The workload, its values, the reasons that are given, and the forecasts."""
     return (workload(suggestion), *changes(suggestion), *reasons, forecasts(suggestion))
 
 
-def workload(suggestion: Suggestion) -> Inline:
+def workload(suggestion: "Suggestion") -> Inline:
     """Which workload, and how much evidence there is."""
     evidence = suggestion.evidence
     runs = f"{numbers.counted(evidence.runs_used, 'finished run')} used"
@@ -52,7 +50,7 @@ def workload(suggestion: Suggestion) -> Inline:
     return "Workload ", Span(str(suggestion.identity)), f": {runs}{server}"
 
 
-def changes(suggestion: Suggestion) -> tuple[Table, Inline]:
+def changes(suggestion: "Suggestion") -> tuple[Table, Inline]:
     """Each parameter that changes, and what another value of one that stays would mean; below them what else stays."""
     values, changed = suggestion.values, {change.parameter: change for change in suggestion.changes}
     rows: list[Row] = []
@@ -71,18 +69,18 @@ def changes(suggestion: Suggestion) -> tuple[Table, Inline]:
     return Table(columns, tuple(rows), "changes"), f"unchanged: {', '.join(unchanged)}" if unchanged else ""
 
 
-def as_kept(name: str, value: float, suggestion: Suggestion) -> str:
+def as_kept(name: str, value: float, suggestion: "Suggestion") -> str:
     """A value that stays, with the unit that the file gives it: 32G is 29.8 GiB, and who wrote 32G looks for that."""
     text = suggestion.text_kept(name) or ""
     return text if text[-1:].isalpha() else numbers.written(name, value)
 
 
-def held_back(change: Change) -> str:
+def held_back(change: "Change") -> str:
     """What the runs say about a value, and what held it back."""
     return change.reason + (f"; capped by {change.capped_by}" if change.capped_by else "")
 
 
-def why_unchanged(name: str, suggestion: Suggestion) -> str:
+def why_unchanged(name: str, suggestion: "Suggestion") -> str:
     """What another value of this parameter alone would have meant, where an alternative says so: "4: time -11%  cost +38%"."""
     for other in suggestion.prospects.alternatives:
         differs = [p for p, value in other.parameters.items() if not same({p: value}, suggestion.values.suggested)]
@@ -91,7 +89,7 @@ def why_unchanged(name: str, suggestion: Suggestion) -> str:
     return ""
 
 
-def why(suggestion: Suggestion) -> Iterator[Inline]:
+def why(suggestion: "Suggestion") -> Iterator[Inline]:
     """The reasons that come first, and how many more there are; widened intervals have a note."""
     first, told = first_reasons(suggestion), said_above(suggestion)
     undone = suggestion.decision.decided_by == "rollback"  # its first sentence is the reason; the others say what was undone
@@ -101,7 +99,7 @@ def why(suggestion: Suggestion) -> Iterator[Inline]:
         yield (Span(f"{numbers.counted(more, 'more reason')}: jpo explain, or -o json", "dim"),)
 
 
-def first_reasons(suggestion: Suggestion) -> tuple[Note, ...]:
+def first_reasons(suggestion: "Suggestion") -> "tuple[Note, ...]":
     """The reason that counts most and is not in the headline, and whether a trade-off is acceptable; all of a rollback's, which
     say what is undone.
     """
@@ -112,12 +110,12 @@ def first_reasons(suggestion: Suggestion) -> tuple[Note, ...]:
     return (*first, *(reason for reason in reasons[1:] if reason.code == WORTH))
 
 
-def said_above(suggestion: Suggestion) -> Sequence[Note]:
+def said_above(suggestion: "Suggestion") -> "Sequence[Note]":
     """The reasons that the headline says."""
     return suggestion.having(*TOLD) if suggestion.changes else suggestion.decision.reasons[:1]
 
 
-def forecasts(suggestion: Suggestion) -> Table:
+def forecasts(suggestion: "Suggestion") -> Table:
     """The expected difference from today, where values stay what is expected of a run; and what was promised."""
     checks = {check.name: check for check in suggestion.prospects.sla}
     rows: list[Row] = []
@@ -133,7 +131,7 @@ def forecasts(suggestion: Suggestion) -> Table:
     return Table((Column("expected"), Column(value), Column("SLA"), Column("")), tuple(rows), "forecasts")
 
 
-def difference(suggestion: Suggestion, quantity: str) -> Cell:
+def difference(suggestion: "Suggestion", quantity: str) -> Cell:
     """What is expected of a quantity against today, with its interval where simulated jobs have it in pairs."""
     mean, form = headlines.difference(suggestion, quantity)
     told = suggestion.prospects.difference.get(quantity)
@@ -142,20 +140,20 @@ def difference(suggestion: Suggestion, quantity: str) -> Cell:
     return Cell(mean, form, told.low, told.high)
 
 
-def weighed(suggestion: Suggestion) -> bool:
+def weighed(suggestion: "Suggestion") -> bool:
     """Whether what the chance is about is none of the quantities, but several as they are weighed."""
     told = suggestion.prospects.difference
     return OBJECTIVE in told and told[OBJECTIVE] not in [told.get(name) for name in names.OBJECTIVES]
 
 
-def quantities(suggestion: Suggestion) -> Iterator[str]:
+def quantities(suggestion: "Suggestion") -> Iterator[str]:
     """What is worth a row: the objectives, known or not, and what was promised."""
     known = {**suggestion.now.known, **suggestion.next.known}
     promised = [names.target(check.name).quantity for check in suggestion.prospects.sla]
     yield from dict.fromkeys((*names.objectives(known), *(name for name in promised if suggestion.next.of(name))))
 
 
-def notes(suggestion: Suggestion) -> tuple[Note, ...]:
+def notes(suggestion: "Suggestion") -> "tuple[Note, ...]":
     """What could not be read, intervals that are widened, and limits that today's values break."""
     widened = (reason for reason in suggestion.having(*WIDENED) if reason not in first_reasons(suggestion))
     return (*widened, *suggestion.evidence.notes, *suggestion.guard.notices)

@@ -3,8 +3,6 @@
 It is drawn independently of the job and added to its draws, run by run.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,7 +67,7 @@ def batch_effect(drift: Drift, run: int, batch: Floats) -> Floats:
     """
     critical, moved = drift.critical, drift.best_batch[run]
 
-    def log_epochs(at: Floats | float) -> Floats:
+    def log_epochs(at: "Floats | float") -> Floats:
         return np.asarray(np.log1p(np.exp2(at - critical - moved)) - np.log1p(np.exp2(at - critical)))
 
     return np.asarray(log_epochs(batch) - log_epochs(0.0))

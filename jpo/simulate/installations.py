@@ -4,8 +4,6 @@ The belief rests on the simulator, so it is blind to what an installation adds: 
 again. Real runs of earlier jobs show it. `outside` bends the truth of simulated jobs accordingly, for practice and comparisons.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -123,7 +121,7 @@ def _in_flight(installation: Installation, knobs: Knobs) -> Floats:
     return np.asarray(per_gpu + _cpus(knobs)) if knobs.resources.has_cpus else knobs.batch
 
 
-def _beyond(installation: Installation, knobs: Knobs, served: Floats | None) -> Floats:
+def _beyond(installation: Installation, knobs: Knobs, served: "Floats | None") -> Floats:
     """Doublings beyond what the node, or its loaders, can do, (J, K) or (1, K).
 
     `served`: doublings of today's demand that loaders can serve, (J, 1); None: the node's links are meant.

@@ -1,7 +1,7 @@
 """Slope of a run's learning curve: what some more or fewer epochs would have changed.
 
 A larger batch that needs more epochs for the same progress costs about this slope times ln of the factor: what a forecast makes
-of it is in forecast/evidence/slope.py.
+of it is in forecast/evidence/loss.py.
 """
 
 import math

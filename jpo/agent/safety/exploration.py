@@ -5,8 +5,6 @@ back to values that ended well, and is likelier than not to be better. Everythin
 `jpo explain --rules` prints the table for a suggestion, docs/decision.md is made from it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -91,7 +89,7 @@ class Exploration:
         return (1 - self.comparison.belief.p_fail) * (1.0 if kept is None else kept)
 
     @property
-    def rules(self) -> tuple[RunRule, ...]:
+    def rules(self) -> "tuple[RunRule, ...]":
         if self.boldness.explore != "off" and self.asked_for is not None:
             return (ASKED_FOR,)
         if self.boldness.explore == "on" or self.boldness.goal == "search":
@@ -101,11 +99,11 @@ class Exploration:
         return RULES if self.boldness.min_confidence > 0 else (WITHIN_BUDGET,)
 
     @cached_property
-    def taken(self) -> tuple[tuple[RunRule, Bools], ...]:
+    def taken(self) -> "tuple[tuple[RunRule, Bools], ...]":
         """The rules in order, each with the rows that it takes away."""
         return tuple((rule, rule.takes_away(self)) for rule in self.rules)
 
-    def why_not(self, row: int) -> RunRule | None:
+    def why_not(self, row: int) -> "RunRule | None":
         """The first rule that takes a row away; None: none does."""
         return next((rule for rule, taken in self.taken if taken[row]), None)
 
@@ -257,7 +255,7 @@ class RunRule:
     in_short: str = ""
 
 
-def among_trials(condition: Callable[[Exploration], Bools | bool]) -> Callable[[Exploration], Bools]:
+def among_trials(condition: "Callable[[Exploration], Bools | bool]") -> Callable[[Exploration], Bools]:
     return lambda e: np.asarray(e.trials & condition(e))
 
 

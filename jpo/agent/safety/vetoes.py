@@ -3,8 +3,6 @@
 A hold is a set of rows. Today's row is held by the validation loss, and by failures that are no chance: keeping needs no excuse.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -153,7 +151,7 @@ def phase_vetoes(candidates: Candidates, needs: PhaseNeeds | None) -> tuple[Veto
     return tuple(held)
 
 
-def held(holds: Iterable[Veto], *, lasting: bool = False) -> Bools | np.bool_:
+def held(holds: Iterable[Veto], *, lasting: bool = False) -> "Bools | np.bool_":
     """Rows that any of these holds, (K,); `lasting`: those alone that count where anything may be explored."""
     rows = [hold.rows for hold in holds if hold.lasting or not lasting]
     return np.asarray(np.logical_or.reduce(rows), dtype=np.bool_) if rows else np.bool_(False)

@@ -5,8 +5,6 @@ stopped, and how many samples a run needed says how well it learns, whatever har
 long with any learning rate: such candidates are one group here.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -108,7 +106,7 @@ class MeasuredDurations:
         return self.seconds.discrepancy.noise
 
     @property
-    def count(self) -> Ints | None:
+    def count(self) -> "Ints | None":
         """How many runs that ended well say how long each candidate takes, (K,); None: those that ran it."""
         groups = self.seconds.groups
         if groups.single:

@@ -1,7 +1,5 @@
 """`jpo cluster`: its commands, their options and help."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +41,7 @@ def cluster() -> None:
 @output_options("text", "json", "csv", "markdown", "html", files=True)
 @verbose_option
 def evaluate(
-    sources: Sources,
+    sources: "Sources",
     policies: Sequence[str],
     backfill: Sequence[str],
     resources: Sequence[str],
@@ -52,7 +50,7 @@ def evaluate(
     conditions: Sequence[str],
     out_jobs: Path | None,
     out_schedule: Path | None,
-    spread: Spread,
+    spread: "Spread",
     output: Output,
 ) -> None:
     """Simulate a workload under policies.
@@ -92,7 +90,7 @@ def evaluate(
 @workload_options
 @output_options(*READABLE, files=True)
 @verbose_option
-def describe(sources: Sources, output: Output) -> None:
+def describe(sources: "Sources", output: Output) -> None:
     """Show what a workload is like.
 
     Sizes, run times, load, users, and how well requested times fit.
@@ -116,7 +114,7 @@ def describe(sources: Sources, output: Output) -> None:
 @seed_option
 @verbose_option
 def plot(
-    picture: Path, sources: Sources, policies: Sequence[str], backfill: Sequence[str], resources: Sequence[str], seed: int
+    picture: Path, sources: "Sources", policies: Sequence[str], backfill: Sequence[str], resources: Sequence[str], seed: int
 ) -> None:
     """Draw one schedule: who held which device when.
 
@@ -219,13 +217,13 @@ legacy_option = click.option(
 @verbose_option
 def train(
     model: Path,
-    sources: Sources,
+    sources: "Sources",
     agent_file: str | None,
     agent_limit: float,
     begin: Path | None,
     legacy: Path | None,
     seed: int,
-    spread: Spread,
+    spread: "Spread",
     **given: object,
 ) -> None:
     """Let an agent learn to manage a cluster.
@@ -268,7 +266,7 @@ def train(
 @output_options(*READABLE, files=True)
 @verbose_option
 def test(
-    sources: Sources,
+    sources: "Sources",
     agent_file: str | None,
     agent_limit: float,
     objective: str,
@@ -320,7 +318,7 @@ def test(
     output.show(subject, command.test(scenarios, command.Contestant(own, model, seed, anchored), rules, wanted, track=track))
 
 
-def _keepable(results: Sequence[Path], sources: Sources, *others: Path | None) -> None:
+def _keepable(results: Sequence[Path], sources: "Sources", *others: Path | None) -> None:
     """Find out before anything is computed that a result could not be kept, or would destroy what it is made of: JPO-E307."""
     for file in results:
         if any(given is not None and same_file(file, given) for given in (*sources.logs, sources.platform, *others)):

@@ -1,14 +1,11 @@
 """`jpo import`: its options and help."""
 
-from __future__ import annotations
-
 import os
 import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 import click
 
@@ -17,10 +14,8 @@ from jpo.cli.gate import answer
 from jpo.cli.options import ChoiceOrInstalled, files, path, settings_options, writes_with
 from jpo.cli.output import width
 from jpo.cli.subject import config_first, for_option, named_once
+from jpo.http.endpoint import Endpoint
 from jpo.plugins.imports import GROUP, OWN
-
-if TYPE_CHECKING:
-    from jpo.http.endpoint import Endpoint
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+]*:/", re.IGNORECASE)
 NUMBER = re.compile(r"[-+]?\.?[0-9][0-9.,]*(?:e[-+]?[0-9]+)?\s*[a-z%]*", re.IGNORECASE)

@@ -4,8 +4,6 @@ One deadline, a limit on size, and no answer is trusted unchecked. Cells are cal
 only those are asked for that a run is judged by: its validation loss, and its GPUs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -104,7 +102,7 @@ class NotThere(TelemetryError):
     """Code JPO-E158: the server is MLflow's, and has no experiment of this name or id."""
 
 
-def _asker(session: GuardedSession) -> Ask:
+def _asker(session: "GuardedSession") -> Ask:
     def ask(path: str, fields: Fields) -> Mapping[str, object]:
         address = f"{session.place}/{API}/{path}"
         if path.endswith("search"):

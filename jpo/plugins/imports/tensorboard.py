@@ -6,8 +6,6 @@ through, nothing says. Files are read record by record, in the memory of one: a 
 its last values are not the run's.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -68,7 +66,7 @@ class _Contents:
         self.hparams: dict[str, str] = {}
         self.first, self.last = math.inf, -math.inf
 
-    def take(self, event: Event, place: Path) -> None:
+    def take(self, event: "Event", place: Path) -> None:
         self.first = min(self.first, event.wall_time)  # the first of all says which version wrote it: the writer was made then
         for value in event.summary.value:
             self.last = max(self.last, event.wall_time)
@@ -118,7 +116,7 @@ def event_files(folder: Path) -> list[Path]:
         raise unreadable(folder, f"cannot be read ({error.strerror})") from error
 
 
-def events(path: Path) -> Iterator[Event]:
+def events(path: Path) -> "Iterator[Event]":
     """The events of one file, one by one; raises as `read_tensorboard`."""
     try:
         from google.protobuf.message import DecodeError
@@ -170,7 +168,7 @@ def _cut_off(path: Path, number: int, taken: int, size: int) -> TelemetryError:
     return unreadable(f"{path}: record {number}", finding, remedy)
 
 
-def _scalar(value: Summary.Value) -> float | None:
+def _scalar(value: "Summary.Value") -> float | None:
     if value.HasField("simple_value"):
         return float(value.simple_value)
     if value.metadata.plugin_data.plugin_name != "scalars":
@@ -191,7 +189,7 @@ def _hparams(content: bytes) -> Mapping[str, str]:
     return {name: text for name, value in values.items() if isinstance(value, str | float | bool) and (text := as_text(value))}
 
 
-def _arguments(value: Summary.Value, place: Path) -> Mapping[str, str]:
+def _arguments(value: "Summary.Value", place: Path) -> Mapping[str, str]:
     """Arguments of Hugging Face's Trainer, and of its model."""
     texts: Sequence[bytes] = value.tensor.string_val
     try:

@@ -3,8 +3,6 @@
 Drawn independently of speed and loss. A run whose memory peak is above its request is killed, as by a limit of Kubernetes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +54,7 @@ WAITS_FOR_STORAGE = 0.15
 """Share of jobs whose loaders wait for storage while their CPUs idle. Assumed."""
 
 
-def draw_demand(cpus: float, memory_gib: float, rng: np.random.Generator, loader_share: Floats | None = None) -> Demand:
+def draw_demand(cpus: float, memory_gib: float, rng: np.random.Generator, loader_share: "Floats | None" = None) -> Demand:
     """The random demand of a job, given what it requests today; today's peak fits in 99 of 100 jobs.
 
     Assumed ranges: loading U(.01, .12) of the run, validation U(.04, .2) and checkpoint U(.005, .04) of an epoch; training keeps

@@ -100,6 +100,15 @@ def write(ledger: Path, entry: Entry) -> None:
     put(folder_of(ledger, entry.job.run_id) / "launch.json", json.dumps(_as_json(entry), indent=1).encode())
 
 
+def make_folder(folder: Path) -> None:
+    """A folder within that of a run, for the user alone, where it is missing; LaunchError JPO-E752 where it cannot be made."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        finding = f"cannot be written ({error.strerror})"
+        raise LaunchError(str(folder), finding, "check disk and mode", code="JPO-E752") from error
+
+
 def put(file: Path, content: bytes) -> None:
     """Write a file of a run, for the user alone; LaunchError JPO-E752 where it cannot be, and what stood there still does."""
     try:
@@ -177,7 +186,7 @@ def _remove(ledger: Path, run_id: str, before: float) -> None:
         found = read(ledger, run_id)
         if found is None or not _is_over(found, before):
             return
-        (ledger / PAST).mkdir(mode=0o700, exist_ok=True)
+        make_folder(ledger / PAST)
         put(past_file(ledger, run_id), (folder / "launch.json").read_bytes())
         folder.rename(going)
     shutil.rmtree(going, ignore_errors=True)

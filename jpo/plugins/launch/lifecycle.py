@@ -8,7 +8,7 @@ from pathlib import Path
 from jpo.errors import LaunchError
 from jpo.plugins.launch.job import JobStatus, LaunchJob
 from jpo.plugins.launch.launcher import Launcher, StartsTogether
-from jpo.plugins.launch.ledger import Entry, folder_of, is_past, locked, put, read, write
+from jpo.plugins.launch.ledger import Entry, folder_of, is_past, locked, make_folder, put, read, write
 
 UNREACHABLE = "JPO-E754"
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 15.0
@@ -83,11 +83,7 @@ def _intended(job: LaunchJob, engine: str, ledger: Path, now: float, config: byt
         if not (ledger / ".gitignore").exists():
             put(ledger / ".gitignore", b"*\n")  # what runs print may hold secrets, and `git add .` takes all
         folder = folder_of(ledger, job.run_id)
-        try:
-            (folder / "runs").mkdir(exist_ok=True)
-        except OSError as error:
-            finding = f"cannot be written ({error.strerror})"
-            raise LaunchError(str(folder), finding, "check disk and mode", code="JPO-E752") from error
+        make_folder(folder / "runs")
         put(folder / "config.ini", config)
         entry = Entry(job, engine, now)
         write(ledger, entry)

@@ -3,8 +3,6 @@
 The variables are hints, as in caller.py: where they do not say which branch is the default one, `explore` applies as it is set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -56,12 +54,12 @@ def default_on_github(environ: Mapping[str, str]) -> str:
     return name if isinstance(name, str) else ""
 
 
-def explore_here(settings: LoadedSettings) -> Explore:
+def explore_here(settings: "LoadedSettings") -> "Explore":
     """How bold to be: as it is set, and not at all on a branch that was not told to."""
     return "off" if kept_from_exploring(settings) else settings.values.agent.explore
 
 
-def kept_from_exploring(settings: LoadedSettings) -> tuple[Note, ...]:
+def kept_from_exploring(settings: "LoadedSettings") -> tuple[Note, ...]:
     """That nothing new is tried on this branch; empty where `explore` applies as it is set."""
     agent, branch = settings.values.agent, settings.side_branch
     asked = settings.said_by("agent.explore") in ("command line", "environment")

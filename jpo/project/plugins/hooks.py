@@ -4,8 +4,6 @@ A plugin whose part cannot be imported adds nothing, and a note says so. What de
 jpo.toml has a table of the plugin: a suggestion without them does not wait for its imports.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -28,7 +26,7 @@ class Queue(Protocol):
     def notes(self) -> tuple[Note, ...]:
         """What the report must say of an engine that did not answer."""
 
-    def waits_for(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> QueueWaits | None:
+    def waits_for(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> "QueueWaits | None":
         """What the engine says of runs with today's resources and with those of other configurations; None: nothing."""
 
     def ends(self, expected: Sequence[tuple[Parameters, Forecast]], *, now: float) -> tuple[Queued | None, ...]:
@@ -48,7 +46,7 @@ class NoQueue:
         return (None,) * len(expected)
 
 
-def from_plugins(settings: LoadedSettings, store: Store, *, now: float, keep: bool) -> Finished:
+def from_plugins(settings: LoadedSettings, store: "Store", *, now: float, keep: bool) -> Finished:
     """Finished runs that plugins know of, now on record.
 
     `keep`: what was learnt may be noted; else nothing is written but to the store, and nobody is asked.
@@ -60,7 +58,7 @@ def from_plugins(settings: LoadedSettings, store: Store, *, now: float, keep: bo
     return found
 
 
-def in_context(known: Known, job: Project, kind: Literal["context", "past_context"] = "context") -> Known:
+def in_context(known: Known, job: "Project", kind: Literal["context", "past_context"] = "context") -> Known:
     """What is known, with what plugins know of the next run; "past_context": with what they would have known after each past run,
     from which the agent learns."""
     for step, notes in _parts(kind, job.settings, only_with_tables=True):

@@ -1,7 +1,5 @@
 """Charts as a picture: SVG, or PNG where matplotlib is installed, which draws the same shapes. Equal charts give equal bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -113,7 +111,7 @@ def _png(shapes: Sequence[Placed], width: float, height: float, named: Mapping[s
     figure.savefig(file, format="png")
 
 
-def _ink(axes: Axes, shape: Shape, right: float, down: float, named: Mapping[str, str], order: int) -> None:
+def _ink(axes: "Axes", shape: Shape, right: float, down: float, named: Mapping[str, str], order: int) -> None:
     """Strokes in their ink."""
     ink = INKS[shape.kind]
     dots = []

@@ -1,7 +1,5 @@
 """Inquiry of the probes: server, workload and window, with answers remembered; and the form of their findings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,7 +34,7 @@ class Finding:
 class Inquiry:
     """The server, the workload and the window (unix seconds) that the probes ask about; answers are remembered."""
 
-    client: Client
+    client: "Client"
     identity: Identity | None
     since: float
     until: float

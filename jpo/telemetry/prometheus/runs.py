@@ -7,8 +7,6 @@ first, each as if it were the next reading; where the server rejects a query as 
 visible late, behind the watermark, is found by its id.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -152,7 +150,7 @@ def finished_runs(
         )
 
 
-def _nothing(session: GuardedSession) -> Finished:
+def _nothing(session: "GuardedSession") -> Finished:
     """Of a partial answer nothing is used."""
     return Finished(complete=False, warnings=tuple(session.warnings), requests=session.requests, seconds=session.seconds())
 

@@ -3,8 +3,6 @@
 Queries use the site's names; the labels of their answers come back under JPO's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -36,7 +34,7 @@ class Scope:
         run_ids: the only runs to look at; empty: all.
     """
 
-    client: Client
+    client: "Client"
     names: Names
     identity: Identity
     begin: float
@@ -71,7 +69,7 @@ class Scope:
                 raise
         return None
 
-    def since_start_of(self, starts: Iterable[float | None]) -> Scope:
+    def since_start_of(self, starts: Iterable[float | None]) -> "Scope":
         """The scope from these starts on, as far as they are known: so that little else is read."""
         first = min((start for start in starts if start is not None), default=self.begin)
         return replace(self, begin=max(self.begin, first - BEFORE_START_SECONDS))

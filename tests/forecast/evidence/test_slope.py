@@ -5,7 +5,7 @@ import pytest
 from weighted_latents import weighted
 
 from jpo.forecast.belief import posterior
-from jpo.forecast.evidence.slope import slope_log_likelihood, slope_of
+from jpo.forecast.evidence.loss import slope_log_likelihood, slope_of
 from jpo.forecast.evidence.work import Work
 from jpo.forecast.measurements import CandidateRun, runs_at_candidates
 from jpo.records import Candidates, Draws, Identity, Outcome, Run, RunStatus

@@ -13,7 +13,7 @@ from jpo.agent.comparison import Comparison
 from jpo.agent.safety.confidence import MOST
 from jpo.agent.safety.risk import WORSE
 from jpo.forecast.belief import posterior
-from jpo.optimizer.explain.differences import differences
+from jpo.optimizer.explain.account import differences
 from jpo.records import (
     OBJECTIVE,
     VAL_ACCURACY,

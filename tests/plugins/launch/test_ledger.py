@@ -11,7 +11,7 @@ import pytest
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs
-from jpo.plugins.launch.ledger import Entry, entries, folder_of, locked, read, write
+from jpo.plugins.launch.ledger import Entry, entries, folder_of, locked, make_folder, read, write
 from jpo.plugins.launch.project.finished import logs_of
 from jpo.records import Identity, RunStatus, Word
 
@@ -127,3 +127,10 @@ def test_a_folder_that_cannot_be_listed_is_no_empty_one(tmp_path: Path, monkeypa
         with pytest.raises(LaunchError, match="Input/output error") as caught:
             listed()
         assert caught.value.code == "JPO-E752"
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("a file")
+    with pytest.raises(LaunchError, match="cannot be written") as raised:
+        make_folder(tmp_path / "run" / "runs")
+    assert (raised.value.code, raised.value.place) == ("JPO-E752", str(tmp_path / "run" / "runs"))

@@ -1,7 +1,5 @@
 """`jpo comment`: its options and help."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def no_failure_in_a_pipeline(settings: LoadedSettings, what: str, *, strict: bool) -> Iterator[None]:
+def no_failure_in_a_pipeline(settings: "LoadedSettings", what: str, *, strict: bool) -> Iterator[None]:
     """What goes wrong here ends no pipeline of GitLab or GitHub, where nobody is strict: it is only said."""
     try:
         yield

@@ -13,9 +13,6 @@ from jpo.plugins.cluster.machine.occupancy import Holding, Need, Occupancy
 from jpo.plugins.cluster.machine.placement import Placement
 from jpo.plugins.cluster.machine.simulation import Simulation
 
-FEW = 16
-"""Reservations after which it is seen for the first time whether any further job could begin now."""
-
 
 class Timetable:
     """What is free from each moment on, as far as requests say. It only shrinks: what did not fit at a moment never will."""
@@ -53,32 +50,6 @@ class Timetable:
                     state.take(allocation, need)
                 return moment, allocation
             place += 1
-
-    def could_begin(self, in_turn: Sequence[int]) -> int:
-        """How many of the jobs, in their order, there are up to the last one that could begin now if it were the next."""
-        simulation, until = self._simulation, {}
-        narrowed = [self._states[0]]  # what stays free from now on up to each moment
-        last = 0
-        for place, job in enumerate(in_turn, start=1):
-            need = simulation.need[job]
-            if id(need) not in until:
-                until[id(need)] = self._until(need, narrowed)
-            if self._times[0] + simulation.requested[job] / simulation.fastest <= until[id(need)]:
-                last = place
-        return last
-
-    def _until(self, need: Need, narrowed: list[Occupancy]) -> float:
-        """Up to when a job could stay where it fits now; `narrowed` is lengthened as far as needed. -inf: it does not fit."""
-        low, high = 0, len(self._times)  # it fits all states before low, and not all up to high
-        while low < high:
-            middle = (low + high) // 2
-            while len(narrowed) <= middle:
-                narrowed.append(in_all((narrowed[-1], self._states[len(narrowed)])))
-            if not self._placement.fits(narrowed[middle], need):
-                high = middle
-            else:
-                low = middle + 1
-        return -math.inf if not low else math.inf if low == len(self._times) else self._times[low]
 
     def _from(self, place: int, job: int, need: Need) -> tuple[Holding, float] | None:
         """A placement that stays free from a moment on for as long as the job takes there, and how long that is."""
@@ -127,24 +98,12 @@ def in_all(states: Sequence[Occupancy]) -> Occupancy:
 def startable(simulation: Simulation, placement: Placement, in_turn: Sequence[int]) -> list[tuple[int, Holding]]:
     """The jobs whose reservation begins now, with what they get. The first of them does not fit by now, or places are drawn.
 
-    The others' are made anew next time, so that none is made where no job that follows could begin now even if it were the next.
-    Where places are drawn all are made, as each draws.
+    The others' are made anew next time. Where places are drawn each reservation draws, whether it begins now or not.
     """
-    drawn = placement.name == "random"
-    if not drawn:
+    if placement.name != "random":
         others = {id(need): need for need in map(simulation.need.__getitem__, in_turn[1:])}
         if not any(placement.fits(simulation.state, need) for need in others.values()):
             return []
     timetable = Timetable(simulation, placement)
-    found = []
-    turn, look, final = 0, -1 if drawn else FEW, len(in_turn)
-    while turn < final:
-        if turn == look:
-            final = turn + timetable.could_begin(in_turn[turn:])
-            look = 2 * turn + 1
-            continue
-        moment, allocation = timetable.reserve(in_turn[turn])
-        if moment == simulation.now:
-            found.append((in_turn[turn], allocation))
-        turn += 1
-    return found
+    reserved = ((job, *timetable.reserve(job)) for job in in_turn)
+    return [(job, allocation) for job, moment, allocation in reserved if moment == simulation.now]

@@ -1,7 +1,5 @@
 """`jpo lab simulate`: its options and help."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,12 +52,12 @@ def simulate(
     seed: int,
     prefer: str | None,
     explore: str | None,
-    installation: Kind | None,
+    installation: "Kind | None",
     policies: str | None,
     output: Output,
     picture: Path | None,
     keep: Path | None,
-    spread: Spread,
+    spread: "Spread",
     *,
     drift: bool,
     learn: bool,
@@ -98,7 +96,7 @@ def simulate(
 
 
 def decided_by(
-    policy: PolicyName, learn: bool, seed: int, config: Path, settings: LoadedSettings, suggestion_id: str, now: float
+    policy: PolicyName, learn: bool, seed: int, config: Path, settings: "LoadedSettings", suggestion_id: str, now: float
 ) -> str:
     """Who decided, once config.ini is changed and, where it may `learn`, the agent has learnt."""
     from jpo.commands.learn import learn_after_suggestion

@@ -1,7 +1,5 @@
 """`jpo optimize`: its options and help."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Sequence
@@ -117,7 +115,7 @@ def optimize(
         all_wanted=runs is not None,
     )
 
-    def suggest(task: Task, suggestion_id: str, moment: float) -> Suggestion:
+    def suggest(task: "Task", suggestion_id: str, moment: float) -> "Suggestion":
         wanted = suggesting.SuggestOptions(
             suggestion_id=suggestion_id,
             now=moment,

@@ -1,7 +1,5 @@
 """`jpo watch`: its options and help."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator
@@ -84,7 +82,7 @@ def watch(
             show_all(story.follow(found, clock=time.time, sleep=time.sleep), output)
 
 
-def show_all(states: Iterator[WatchedRun], output: Output) -> None:
+def show_all(states: "Iterator[WatchedRun]", output: Output) -> None:
     """Each state as it comes: a table that changes for people, a line per step for logs, JSON Lines for programs."""
     from jpo.plugins.launch.report.watch import watched
     from jpo.plugins.launch.report.watch.screen import live

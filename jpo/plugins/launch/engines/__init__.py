@@ -5,8 +5,6 @@ them all; runlog.py (RANKS, SIZES) finds out how many processes a run has, and d
 settings.py, cli/ and project/ follow from OWN. tests/launches.py is its suite, and tests/test_architecture.py lists who
 writes files or starts programs. Or a package of its own names it under GROUP: function(settings, surroundings) -> Launcher."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,7 +63,7 @@ class Surroundings:
     detached: bool
     place: str
     region: str | None
-    catalogue: Callable[[], tuple[Instance, ...]]
+    catalogue: "Callable[[], tuple[Instance, ...]]"
 
 
 def described(name: str) -> Engine:

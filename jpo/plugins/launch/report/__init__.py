@@ -1,1 +1,1 @@
-"""What is shown of launched runs, of runs that go on, and of a loop of runs; sparkline.py: a curve in one line."""
+"""What is shown of launched runs, of runs that go on, and of a loop of runs."""

@@ -1,7 +1,5 @@
 """Options that the commands of `jpo phases` share, each written once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import signature
@@ -43,7 +41,7 @@ class PartFiles:
     def named(self) -> tuple[Path, ...]:
         return tuple(path for path in (self.scaler, self.crbm, self.clusters) if path)
 
-    def read(self) -> Parts:
+    def read(self) -> "Parts":
         from jpo.plugins.phases.parts import Parts, read_clusters, read_crbm, read_scaler
 
         return Parts(
@@ -118,8 +116,8 @@ def share(text: str) -> float:
 
 
 def fitting_of(
-    method: Method, met: float, n_phases: int | None, seed: int, history: int, hidden: int, learning_rate: float, epochs: int
-) -> FitOptions:
+    method: "Method", met: float, n_phases: int | None, seed: int, history: int, hidden: int, learning_rate: float, epochs: int
+) -> "FitOptions":
     """Options of a fit, which need numpy."""
     from jpo.plugins.phases.fit import FitOptions
     from jpo.plugins.phases.methods.crbm import CrbmOptions

@@ -1,7 +1,5 @@
 """`jpo phases`: its options and help."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -55,7 +53,7 @@ phases.add_command(follow)
 @phases.command()
 @traces_files
 @options(fit_options, part_options("Take over"), column_options, result_options("Where the model goes; needed."))
-def fit(traces: Sequence[Path], fitting: FitOptions, files: PartFiles, selection: Selection, destination: Destination) -> None:
+def fit(traces: Sequence[Path], fitting: "FitOptions", files: PartFiles, selection: Selection, destination: Destination) -> None:
     """Find the phases of traces, and keep them as a model.
 
     Parts of an earlier model (`jpo phases parts`) are taken over where they are named.
@@ -226,7 +224,7 @@ def evaluate(
     training: Sequence[Path],
     picture: Path | None,
     per_hour: float,
-    fitting: FitOptions,
+    fitting: "FitOptions",
     selection: Selection,
     destination: Destination,
 ) -> None:
@@ -296,7 +294,7 @@ def rightsize(
 
 def _opened(
     model: Path, traces: Sequence[Path], selection: Selection, destination: Destination, *, requested: bool = False
-) -> tuple[PhaseModel, Traces]:
+) -> "tuple[PhaseModel, Traces]":
     """The model and the traces that a command is about, with CPU and memory where these are `requested`."""
     from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.story import phases as command
@@ -307,7 +305,7 @@ def _opened(
     return fitted, _read(traces, selection, command.seen_by(fitted, ALWAYS if requested else ()))
 
 
-def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] = ()) -> Traces:
+def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] = ()) -> "Traces":
     """Traces of files, or of a config.ini's own runs; `features`: that a model asks for, after those on the command line."""
     from jpo.plugins.phases.files.read import read_traces
     from jpo.plugins.phases.story import phases as command

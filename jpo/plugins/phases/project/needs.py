@@ -2,8 +2,6 @@
 of the state in which the agent decides and learns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -50,14 +48,14 @@ def with_needs_after(known: Known, job: Project) -> Known:
     return replace(known, needs_after=after)
 
 
-def _model(job: Project) -> PhaseModel:
+def _model(job: Project) -> "PhaseModel":
     """The model that [phases] names; a UsageError where it cannot be read."""
     from jpo.plugins.phases.model_file import read_model  # a suggestion without a model does not wait for numpy
 
     return read_model(job.settings.root / str(phases_table(job.settings).model))
 
 
-def _needs(model: PhaseModel, runs: Sequence[tuple[str, Sequence[Series]]]) -> PhaseNeeds:
+def _needs(model: "PhaseModel", runs: Sequence[tuple[str, Sequence[Series]]]) -> PhaseNeeds:
     """The needs of these runs; a UsageError where none has time series of CPU and memory."""
     import numpy as np
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jpo.errors import UsageError
-from jpo.plugins.lab.replay.own_runs import trace_of
 from jpo.plugins.lab.replay.traces import Execution, Trace
+from jpo.plugins.lab.story.replay import trace_of
 from jpo.records import Identity, Outcome, Run, RunStatus
 
 ME = Identity("digits", "cnn", "pytorch")

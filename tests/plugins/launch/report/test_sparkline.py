@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from jpo.plugins.launch.report.sparkline import sparkline
+from jpo.plugins.launch.report.watch.watched import sparkline
 from jpo.wording.printable import encodable
 
 

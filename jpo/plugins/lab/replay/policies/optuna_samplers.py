@@ -4,8 +4,6 @@ Knobs are integers that count steps (batch size 32, 64, 128 is 0, 1, 2), as a ca
 chooses steps that do not exist together, the closest configuration is run, and its cost is reported to the sampler.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +40,7 @@ def optuna_gp(problem: ReplayProblem) -> ReplayPolicy:
 class OptunaSampler:
     """An Optuna study with one open trial at a time, the default's first."""
 
-    def __init__(self, problem: ReplayProblem, sampler: BaseSampler) -> None:
+    def __init__(self, problem: ReplayProblem, sampler: "BaseSampler") -> None:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)

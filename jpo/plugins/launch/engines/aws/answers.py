@@ -1,7 +1,5 @@
 """Answers of AWS: errors of boto3 become a LaunchError of one line with AWS' own words, and without what only AWS should see."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -46,7 +44,7 @@ def client(service: str, region: str | None) -> Any:
         raise LaunchError("--on aws", "boto3 is not installed", 'pip install "jpo[aws]"', code="JPO-E767") from error
 
 
-def words_of(error: ClientError) -> str:
+def words_of(error: "ClientError") -> str:
     """A refusal in AWS' own words: code and message, one line, without secrets."""
     code = code_of(error)
     message = "" if code in QUOTING else str(error.response.get("Error", {}).get("Message") or "")
@@ -101,7 +99,7 @@ def excused(codes: str) -> Iterator[None]:
             raise
 
 
-def _refusal(error: ClientError) -> tuple[str, str, str]:
+def _refusal(error: "ClientError") -> tuple[str, str, str]:
     """Finding, remedy and code of a refusal."""
     code, words = code_of(error), words_of(error)
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400)

@@ -12,6 +12,7 @@ from jpo.files import whole
 from jpo.files.reading import json_object
 from jpo.plugins.launch.engines.aws.answers import answer, excused
 from jpo.plugins.launch.engines.aws.request import Home
+from jpo.plugins.launch.ledger import make_folder
 
 LARGEST_RECORD, LARGEST_BYTES = 2**16, 2**26
 MOST_LOGS = 100
@@ -30,7 +31,7 @@ def end_of(s3: Any, home: Home) -> Mapping[str, Any] | str | None:
 
 def fetch_output(s3: Any, home: Home, folder: Path, *, over: bool = True) -> None:
     """Bring run logs into the folder of a run, for the user alone, and the output where it is over; what is there is replaced."""
-    (folder / "runs").mkdir(mode=0o700, exist_ok=True)
+    make_folder(folder / "runs")
     prefix = f"{home.key}/runs/"
     wanted: Any = {"Bucket": home.bucket, "Prefix": prefix, "MaxKeys": MOST_LOGS}
     listed = answer(home.place, lambda: (found := s3.list_objects_v2(**wanted))["Name"] and found.get("Contents", []))

@@ -11,6 +11,7 @@ from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER
 from jpo.plugins.launch.engines.kubernetes.session import Refused, Session
 from jpo.plugins.launch.engines.local.output import MOST_BYTES
 from jpo.plugins.launch.job import RUN_ID
+from jpo.plugins.launch.ledger import make_folder
 from jpo.runlog import ECHO
 
 MOST_LOG_BYTES = 2**26
@@ -32,7 +33,7 @@ def fetch_output(session: Session, pods: Sequence[Answer], folder: Path) -> None
     with whole(folder / "output.log", mode=0o600) as output:
         output.writelines(ends_of(_printed(session, pods, rows), MOST_BYTES))
     for name, log in run_logs(rows, folder.name).items():
-        (folder / "runs").mkdir(exist_ok=True)
+        make_folder(folder / "runs")
         with whole(folder / "runs" / f"{name}.csv", mode=0o600) as file:
             file.write(log)
 

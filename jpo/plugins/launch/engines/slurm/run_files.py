@@ -26,6 +26,7 @@ from jpo.files import whole
 from jpo.files.reading import Refusal, contents
 from jpo.plugins.launch.engines.local.output import MOST_BYTES
 from jpo.plugins.launch.job import LaunchJob
+from jpo.plugins.launch.ledger import make_folder
 
 FOLDER = "slurm"
 LARGEST_BYTES = 4096
@@ -76,7 +77,7 @@ class Submission:
 def put(job: LaunchJob, folder: Path, submission: Submission, grace_seconds: float) -> None:
     """Everything that batch.sh reads, and an output file that only the user may read."""
     ours = folder / FOLDER
-    ours.mkdir(mode=0o700, exist_ok=True)
+    make_folder(ours)
     environment = {**job.environment, "JPO_RUN_ID": job.run_id, "JPO_RUNLOG_DIR": str(folder / "runs")}
     if bad := [variable for variable in environment if not VARIABLE.fullmatch(variable)]:
         raise LaunchError(f"run {job.run_id}", f"{bad[0]!r:.80} is not a variable name", "rename it", code="JPO-E753")

@@ -1,16 +1,11 @@
 """What came of `jpo optimize`, as its command has gathered it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from jpo.forecast.before_after import BeforeAfter
 from jpo.records import USD, Currency, Identity, Run
 from jpo.records.notes import Note
-
-if TYPE_CHECKING:
-    from jpo.forecast.before_after import BeforeAfter
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,18 @@
 """A run that is watched: how far it is, what it may take and cost, next to its baseline and its SLA, and what is decided."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from jpo.plugins.launch.during.adjustment import Adjustment, Saving
 from jpo.plugins.launch.during.adjustment import as_json as adjustment_as_json
 from jpo.plugins.launch.job import JobState
-from jpo.plugins.launch.report.sparkline import sparkline
+from jpo.plugins.launch.watching.seen import Points, SeenRun
 from jpo.records import USD, Currency, Interval, Note, SlaCheck, in_order, plain_values, uncoded
 from jpo.report.document import Cell, Column, Document, Items, Row, Span, Table, estimate
 from jpo.report.headline import VERDICTS
 from jpo.wording import names, numbers
-
-if TYPE_CHECKING:  # it loads what reads logs, which `jpo history` does without
-    from jpo.plugins.launch.watching.seen import Points, SeenRun
 
 Verdict = Literal["better", "worse", "same", "unknown"]
 WORDS = {"duration_seconds": ("faster", "slower"), "cost_usd": ("cheaper", "dearer")}
@@ -272,3 +268,23 @@ def as_json(run: WatchedRun) -> dict[str, object]:
 def _named(record: object, *fields: str) -> dict[str, object]:
     values = {name: getattr(record, name) for name in fields}
     return {name: asdict(value) if isinstance(value, Interval) else value for name, value in values.items()}
+
+
+LEVELS = "▁▂▃▄▅▆▇█"
+WIDEST = 40
+
+
+def sparkline(values: Sequence[float], width: int = WIDEST) -> str:
+    """Values in order, the smallest as the lowest sign; of more than `width` each sign is the mean of neighbours.
+
+    Values that are not finite are blanks; empty where there is none that is.
+    """
+    count = min(len(values), width)
+    groups = [values[len(values) * n // count : len(values) * (n + 1) // count] for n in range(count)]
+    means = [math.fsum(group) / len(group) for group in groups]
+    known = [mean for mean in means if math.isfinite(mean)]
+    if not known:
+        return ""
+    low, height = min(known), max(known) - min(known)
+    levels = [-1 if not math.isfinite(mean) else round((mean - low) / (height or 1.0) * (len(LEVELS) - 1)) for mean in means]
+    return "".join(" " if level < 0 else LEVELS[level] for level in levels)
