@@ -134,7 +134,8 @@ def fit_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
     timed = [run for run in runs if run.ended_well and run.outcome.duration_seconds]
     coefficients = math.comb(len(names) + DEGREE, DEGREE)
     jobs = by_workload([run for run in timed if set(names) <= run.parameters.keys()]).values()
-    informative = (job for job in jobs if len({values_of(run, names) for run in job}) > coefficients)
+    long = (job for job in jobs if len(job) > coefficients)
+    informative = (job for job in long if len({values_of(run, names) for run in job}) > coefficients)
     fitted = [_fit(job, tuple(names)) for job in informative]
     if not fitted or not names:
         return []

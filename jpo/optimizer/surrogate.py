@@ -108,7 +108,9 @@ class Surrogate:
             if belief.duration_seconds is None:
                 return None
             seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)
-            return seconds if quantity == "duration_seconds" else self._cost(seconds)
+            if quantity == "duration_seconds":
+                return seconds
+            return None if np.isnan(self._rates).all() else seconds / 3600 * self._rates
         if judged := self.belief_about(quantity):
             assert judged.val_loss is not None
             errors = judged.val_loss * np.exp(judged.weights @ judged.log_loss)
@@ -135,10 +137,10 @@ class Surrogate:
         varied = any(name == "epochs" and np.ptp(column) > 0 for name, column in pairs)
         return np.full(rows, median(done)) if done and not varied and max(done) <= ALIKE * min(done) else None
 
-    def _cost(self, seconds: Floats) -> Floats | None:
-        rows = range(len(self.candidates.values))
-        rates = np.array([self.usd_per_hour(row) for row in rows], dtype=np.float64)  # NaN: no price
-        return None if np.isnan(rates).all() else seconds / 3600 * rates
+    @cached_property
+    def _rates(self) -> Floats:
+        """Price of an hour of every candidate, (K,); NaN: none."""
+        return np.array([self.usd_per_hour(row) for row in range(len(self.candidates.values))], dtype=np.float64)
 
     def usd_per_hour(self, row: int, prices: Prices | None = None) -> float | None:
         """Price of an hour of a candidate, by other prices if given; with its energy, as far as runs have measured any."""

@@ -20,7 +20,7 @@ class Speed:
 
     Attributes:
         log_step, log_busy: natural logs of step time and busy share, not yet relative to today.
-        out_of_memory: where memory is exceeded.
+        out_of_memory: where the memory of a GPU is exceeded.
         loader_share: shape (J,), share of today's step during which CPUs load data; NaN where they compute.
     """
 
@@ -31,7 +31,7 @@ class Speed:
 
 
 def step_time(knobs: Knobs, latents: Latents) -> Speed:
-    """Step time on GPUs, or on CPUs where a row has none; layers and residuals multiply it, host memory can end it."""
+    """Step time on GPUs, or on CPUs where a row has none; layers and residuals multiply it."""
     half = latents.uniform("half saturation", knobs.batch.min() - 3, knobs.batch.max() + 1)
     with_gpus = knobs.resources.gpus >= 1
     if with_gpus.all():
@@ -46,11 +46,9 @@ def step_time(knobs: Knobs, latents: Latents) -> Speed:
         busy, too_large = np.where(with_gpus, busy, slow_busy), too_large & with_gpus
         loading = np.where(with_gpus, loading, np.nan)
     coordinates = (knobs.batch, np.log2(np.maximum(knobs.resources.gpus, 0.5)), np.log2(knobs.resources.cpus), knobs.layers)
-    discrepancy = residuals(coordinates, latents, "step")
+    discrepancy = residuals(coordinates, latents, "step", *knobs.picked)
     log_step = np.log(step * _layers(knobs, latents)) + latents.uniform("step residual", 0, 0.25) * discrepancy
-    return Speed(
-        log_step, np.log(np.clip(busy, 0.01, 1.0)), too_large | _host_memory_exceeded(knobs, latents), loading[:, knobs.current]
-    )
+    return Speed(log_step, np.log(np.clip(busy, 0.01, 1.0)), too_large, loading[:, knobs.current])
 
 
 def _on_gpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floats, Bools, Floats]:
@@ -120,7 +118,7 @@ def _layers(knobs: Knobs, latents: Latents) -> Floats:
     return 1 - share + share * np.exp2(knobs.layers)
 
 
-def _host_memory_exceeded(knobs: Knobs, latents: Latents) -> Bools:
+def host_memory_exceeded(knobs: Knobs, latents: Latents) -> Bools:
     """Rows whose host memory is exceeded: the need is a share of today's, partly growing with the batch; 1% exceed it today."""
     if np.ptp(knobs.resources.memory) == 0:
         return np.zeros((latents.jobs, 1), dtype=np.bool_)
