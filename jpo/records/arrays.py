@@ -47,8 +47,7 @@ class Candidates:
         assert self.admissible.shape == self.log_rate.shape == (k,)
         assert 0 <= self.current < k
 
-    def __eq__(self, other: object) -> bool:
-        """The same rows are the same key of a cache: which of them may be run is no part of what is believed of them."""
+    def __eq__(self, other: object) -> bool:  # as keys of caches: what is believed of rows does not hang on which may be run
         return isinstance(other, Candidates) and self.values is other.values and self.current == other.current
 
     def __hash__(self) -> int:

@@ -61,10 +61,9 @@ def neighbours(scene: DecisionScene, name: str) -> dict[str, int]:
         return {}
     here, column = scene.candidates.parameters(scene.choice), scene.candidates.values[:, scene.candidates.names.index(name)]
     beyond: dict[str, list[int]] = {"larger": [], "smaller": []}
-    for value in dict.fromkeys(column.tolist()):
-        if value != here[name]:
-            rows = rows_of(scene.candidates, moved(scene, {**here, name: value}))
-            beyond["larger" if value > here[name] else "smaller"] += rows.tolist()
+    for value in (value for value in dict.fromkeys(column.tolist()) if value != here[name]):
+        rows = rows_of(scene.candidates, moved(scene, {**here, name: value}))
+        beyond["larger" if value > here[name] else "smaller"].extend(map(int, rows))
     return {side: min(rows, key=lambda row: abs(column[row] - here[name])) for side, rows in beyond.items() if rows}
 
 
