@@ -76,6 +76,8 @@ def acquisition_values(
     ratio, p_ok = np.exp(log_ratio), 1 - belief.p_fail
     mean = w @ log_ratio
     expected = p_ok * (w @ ratio) + belief.p_fail * FAILURE_CHARGE
+    risk = chance_of_harm(belief, today, candidates.current, interval_factor=interval_factor)
+    worse = risk if log_ratio is today else chance_of_harm(belief, log_ratio, incumbent, interval_factor=interval_factor)
     best = (log_ratio + np.where(candidates.admissible, 0.0, np.inf)).argmin(axis=1)  # (J,)
     improvement = np.where(belief.tried, 0.0, p_ok * (w @ np.maximum(1 - ratio, 0)))
     return AcquisitionValues(
@@ -84,8 +86,8 @@ def acquisition_values(
         mean=mean,
         sd=np.sqrt(np.maximum(w @ log_ratio**2 - mean**2, 0)),
         p_better=p_ok * (w @ (log_ratio < 0)),
-        p_worse=chance_of_harm(belief, log_ratio, incumbent, interval_factor=interval_factor),
-        p_worse_today=chance_of_harm(belief, today, candidates.current, interval_factor=interval_factor),
+        p_worse=worse,
+        p_worse_today=risk,
         improvement=improvement,
         p_optimum=np.bincount(best, w, minlength=len(mean)).astype(np.float64),
         regret=_regret(log_ratio, ratio, belief, candidates),

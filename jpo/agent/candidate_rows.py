@@ -1,6 +1,7 @@
 """Rows of a candidate set: which one a configuration or a run is, what it is called, and which train the same model."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -20,6 +21,7 @@ def name_of(candidates: Candidates, row: int) -> str:
     return ", ".join(changed) or "today's configuration"
 
 
+@lru_cache(maxsize=1)
 def models_of(candidates: Candidates) -> Ints:
     """A number for each model that rows train, shape (K,): rows that differ in hardware alone train the same."""
     at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]

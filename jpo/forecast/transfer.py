@@ -131,11 +131,10 @@ def fit_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
     Ridge regression. A job that ran fewer configurations than a polynomial has coefficients gives none: it would be almost flat,
     and say of everything untried that it makes no difference (docs/decisions/0009).
     """
-    timed = [run for run in runs if run.ended_well and run.outcome.duration_seconds]
-    coefficients = math.comb(len(names) + DEGREE, DEGREE)
-    jobs = by_workload([run for run in timed if set(names) <= run.parameters.keys()]).values()
-    informative = (job for job in jobs if len({values_of(run, names) for run in job}) > coefficients)
-    fitted = [_fit(job, tuple(names)) for job in informative]
+    wanted, terms = set(names), math.comb(len(names) + DEGREE, DEGREE)
+    timed = [run for run in runs if run.ended_well and run.outcome.duration_seconds and wanted <= run.parameters.keys()]
+    jobs = by_workload(timed).values()
+    fitted = [_fit(job, tuple(names)) for job in jobs if len(job) > terms < len({values_of(run, names) for run in job})]
     if not fitted or not names:
         return []
     low, high = np.min([surface.low for surface in fitted], axis=0), np.max([surface.high for surface in fitted], axis=0)

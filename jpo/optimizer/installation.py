@@ -71,7 +71,7 @@ def lesson(others: Sequence[Run], runs: Sequence[Run]) -> Note | None:
     """What several other jobs here paid for a move that this one has not made; None: nothing that was dear."""
     shown: dict[Move, list[float]] = {}
     for job in by_workload(others).values():
-        for move, dearer in _moves(job).items():
+        for move, dearer in _moves(job).items() if len(job) > 1 else ():
             shown.setdefault(move, []).append(dearer)
     own = _moves(runs)
     dear = {move: each for move, each in shown.items() if move not in own and len(each) > 1 and median_low(each) > WORSE}

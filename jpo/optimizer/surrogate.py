@@ -18,13 +18,13 @@ from jpo.agent.policy_override import MORE_FAILURES
 from jpo.agent.safety.failing import chance_of_failing
 from jpo.agent.safety.host_memory import MEMORY
 from jpo.cost import Prices, usd_per_hour
-from jpo.forecast.belief import at_rows
+from jpo.forecast.belief import at_rows, pick_jobs
 from jpo.forecast.calibration import RUNS_REMEMBERED, WATCHED, interval_factor, one_step_forecasts
 from jpo.forecast.demand import Band, demand, power_watts
 from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
 from jpo.forecast.predict import predict
 from jpo.optimizer.candidates import candidates_at, collect, rows_pooled_with, weighed_runs, with_row
-from jpo.optimizer.prior import FEW, Prior, believe, beside, prior_of, thinned, with_siblings
+from jpo.optimizer.prior import FEW, Prior, believe, beside, prior_of, with_siblings
 from jpo.optimizer.request import Request
 from jpo.records import Belief, Calibration, Candidates, Forecast, Interval, Known, Parameters, Run, RunStatus, each_judged
 from jpo.wording import numbers
@@ -106,7 +106,8 @@ class Surrogate:
             if belief.duration_seconds is None:
                 return None
             seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)
-            return seconds if quantity == "duration_seconds" else self._cost(seconds)
+            priced = quantity == "cost_usd"
+            return None if priced and np.isnan(self._rates).all() else seconds / 3600 * self._rates if priced else seconds
         if judged := self.belief_about(quantity):
             assert judged.val_loss is not None
             errors = judged.val_loss * np.exp(judged.weights @ judged.log_loss)
@@ -133,10 +134,9 @@ class Surrogate:
         varied = any(name == "epochs" and np.ptp(column) > 0 for name, column in pairs)
         return np.full(rows, median(done)) if done and not varied and max(done) <= ALIKE * min(done) else None
 
-    def _cost(self, seconds: "Floats") -> "Floats | None":
-        rows = range(len(self.candidates.values))
-        rates = np.array([self.usd_per_hour(row) for row in rows], dtype=np.float64)  # NaN: no price
-        return None if np.isnan(rates).all() else seconds / 3600 * rates
+    @cached_property
+    def _rates(self) -> "Floats":
+        return np.array([self.usd_per_hour(row) for row in range(len(self.candidates.values))], dtype=np.float64)  # NaN: none
 
     def usd_per_hour(self, row: int, prices: Prices | None = None) -> float | None:
         """Price of an hour of a candidate, by other prices if given; with its energy, as far as runs have measured any."""
@@ -242,7 +242,7 @@ def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run], loss_
     rows = rows_pooled_with(candidates, rows_of_runs(candidates, runs[-WATCHED - RUNS_REMEMBERED :]))
     ran, recalled = candidates_at(candidates, rows), prior.recalled
     recalled = recalled and replace(recalled, draws=at_rows(recalled.draws, rows))
-    few = Prior(at_rows(thinned(prior, FEW).draws, rows), recalled)  # one belief per run that is looked back upon
+    few = Prior(at_rows(pick_jobs(prior.draws, np.arange(min(FEW, len(prior.draws.fails)))), rows), recalled)
     missed: dict[str, float | None] = {}
 
     def watch(earlier: Sequence[Run], belief: Belief, row: int, run: Run) -> None:

@@ -45,6 +45,12 @@ class Candidates:
         assert self.admissible.shape == self.log_rate.shape == (k,)
         assert 0 <= self.current < k
 
+    def __eq__(self, other: object) -> bool:  # as keys of caches: what is believed of rows does not hang on which may be run
+        return isinstance(other, Candidates) and self.values is other.values and self.current == other.current
+
+    def __hash__(self) -> int:
+        return id(self.values)
+
     def parameters(self, row: int) -> dict[str, float]:
         values = {name: float(value) for name, value in zip(self.names, self.values[row], strict=True)}
         return {**values, **{name: words.get(values[name], values[name]) for name, words in self.words.items()}}

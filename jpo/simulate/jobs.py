@@ -5,8 +5,6 @@ number of epochs and end with any loss. Today's configuration works in nearly al
 What changes from run to run is in drift.py, demand within a run in resource_usage.py.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from jpo.records import Bools, Candidates, Draws, Floats
@@ -14,45 +12,46 @@ from jpo.simulate.knobs import LN2, Knobs, knobs_of, numbered, unknown_effects
 from jpo.simulate.latents import Latents
 from jpo.simulate.learning import epochs_factor
 from jpo.simulate.power import log_power, under_limit
-from jpo.simulate.speed import step_time
+from jpo.simulate.speed import host_memory_exceeded, step_time
 
 WIDEST = 6.0
 """Largest natural log of any ratio: 400 times today's is as bad as more, and stays finite in every sum."""
 
 
 def draw_jobs(candidates: Candidates, jobs: int, rng: np.random.Generator) -> Draws:
-    """Random jobs on the candidates; 1,000 x 200 take some 20 ms.
-
-    `candidates`: any columns; a parameter without a column stays as it is, one of unknown meaning has smooth effects.
-
-    Returns shape (jobs, K), the current column exactly 0. `fails`: out of memory, divergence, or the target not within the cap.
-    """
+    """Random jobs on candidates of any columns, shape (jobs, K), the current one exactly 0; 1,000 x 200 take some 10 ms."""
     return jobs_of(candidates, Latents(jobs, int(rng.integers(2**63))))
 
 
 def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
+    """The jobs of these latents. Rows that train the same model, or take the same step, are computed once: few are left."""
     knobs = knobs_of(candidates)
-    speed = step_time(knobs, latents)
-    factor, diverges = epochs_factor(knobs, latents)
+    steps = numbered(knobs.batch, knobs.resources.gpus, knobs.resources.cpus, knobs.layers)
+    models = numbered(knobs.batch, knobs.rate, knobs.layers, knobs.epochs, *knobs.others, *knobs.words)
+    step, model = knobs.at(steps), knobs.at(models)
+    speed = step_time(step, latents)
+    factor, diverges = epochs_factor(model, latents)
     to_target = latents.happens("to target", 0.5)
-    needed, too_late = _epochs_to_target(knobs, factor, latents)
-    log_epochs = np.where(to_target, needed, LN2 * knobs.epochs)
-    log_loss = np.where(to_target, 0.0, _final_loss(knobs, factor, latents))
+    needed, too_late = _epochs_to_target(model, factor, latents)
+    log_epochs = np.where(to_target, needed, LN2 * model.epochs).take(models, axis=1)
+    log_loss = np.where(to_target, 0.0, _final_loss(model, factor, latents))
+    log_loss = log_loss + _local_noise(latents, "luck of loss", 0.03, len(model.batch))
     slowed, drawn = under_limit(knobs, latents)
     if len(knobs.others) or len(knobs.words):  # in half of the jobs some compile, cast or load differently
         effects = np.where(latents.happens("others slow", 0.5), latents.uniform("others step", 0, 0.3), 0.0)
         slowed = slowed + effects * unknown_effects(knobs, latents, "step ")
-    log_time = _with_start(log_epochs + speed.log_step + slowed - LN2 * knobs.batch, knobs, latents)
-    luck = _local_noise(latents, "luck of time", 0.15, range(log_time.shape[1]))
-    floor, power = _learning_curve(latents)  # slope: from a quarter of today's run to its end, as it is measured
-    slope = -np.log(floor + (1 - floor) * np.exp2(2 * power)) / (2 * LN2)
-    models = numbered(knobs.batch, knobs.rate, knobs.layers, knobs.epochs, *knobs.others, *knobs.words)
+    log_step, power = speed.log_step.take(steps, axis=1), log_power(speed.log_busy, latents).take(steps, axis=1)
+    log_time = _with_start(log_epochs + log_step + slowed - LN2 * knobs.batch, knobs, latents)
+    luck = _local_noise(latents, "luck of time", 0.15, len(steps))
+    floor, bend = _learning_curve(latents)  # slope: from a quarter of today's run to its end, as it is measured
+    slope = -np.log(floor + (1 - floor) * np.exp2(2 * bend)) / (2 * LN2)
+    fails = speed.out_of_memory.take(steps, axis=1) | host_memory_exceeded(knobs, latents)
     return Draws(
         log_time=_relative(log_time + luck, knobs.current),
-        log_loss=_relative(log_loss + _local_noise(latents, "luck of loss", 0.03, models), knobs.current),
-        log_utilisation=_relative(speed.log_busy, knobs.current),
-        log_power=_relative(log_power(speed.log_busy, latents) + drawn, knobs.current),
-        fails=speed.out_of_memory | diverges | (to_target & too_late),
+        log_loss=_relative(log_loss, model.current).take(models, axis=1),
+        log_utilisation=_relative(speed.log_busy, step.current).take(steps, axis=1),
+        log_power=_relative(power + drawn, knobs.current),
+        fails=fails | (diverges | (to_target & too_late)).take(models, axis=1),
         log_throughput=_relative(log_epochs - log_time - np.where(to_target, 0.0, luck), knobs.current),
         to_target=to_target[:, 0],
         loss_slope=np.where(to_target, np.nan, slope)[:, 0],
@@ -63,11 +62,7 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
 def _with_start(log_time: Floats, knobs: Knobs, latents: Latents) -> Floats:
     """Log time with the share of today's run that no knob changes: pulling the image, loading data, saving the model. Assumed."""
     share = latents.log_uniform("start", 0.005, 0.3)
-    taken = _relative(log_time, knobs.current)
-    np.exp(taken, out=taken)
-    taken *= 1 - share
-    taken += share
-    return np.log(taken, out=taken)
+    return np.asarray(np.log((1 - share) * np.exp(_relative(log_time, knobs.current)) + share))
 
 
 def _epochs_to_target(knobs: Knobs, factor: Floats, latents: Latents) -> tuple[Floats, Bools]:
@@ -104,19 +99,15 @@ def _learning_curve(latents: Latents) -> tuple[Floats, Floats]:
     return latents.uniform("loss floor", 0.2, 0.98), latents.log_uniform("loss power", 0.05, 1.5)
 
 
-def _local_noise(latents: Latents, name: str, largest: float, at: Sequence[int]) -> Floats:
+def _local_noise(latents: Latents, name: str, largest: float, rows: int) -> Floats:
     """Noise of single configurations, independent of their neighbours, once per job: sd 0 in 30% of jobs, else to `largest`.
 
-    Drawn in order, so that one more candidate at the end changes nothing at the others. `at`: shape (K,), number of each
-    candidate's configuration; those that are one have the same noise.
+    Drawn in order, so that one more candidate at the end changes nothing at the others.
     """
     deviation = np.where(latents.happens(f"{name} is none", 0.3), 0.0, latents.uniform(name, 0, largest))
-    noise = latents.rng(f"{name} there").standard_normal((max(at) + 1, latents.jobs)).T
-    noise *= deviation
-    return noise if len(at) == noise.shape[1] else noise[:, at]
+    return deviation * latents.rng(f"{name} there").standard_normal((rows, latents.jobs)).T
 
 
 def _relative(logs: Floats, current: int) -> Floats:
-    """Logs relative to today's column, in place where possible: allocating arrays of this size takes most of the time."""
-    relative = np.asarray(logs - logs[:, [current]])
-    return np.clip(relative, -WIDEST, WIDEST, out=relative)
+    """Logs relative to today's column."""
+    return np.clip(logs - logs[:, [current]], -WIDEST, WIDEST)

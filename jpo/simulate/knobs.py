@@ -4,8 +4,9 @@ The coordinates are doublings relative to the current configuration: a parameter
 """
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,6 +20,8 @@ _SMALLEST = 1e-6
 """Replaces zero where a logarithm is taken (gpus = 0, cpus = 0)."""
 _FARTHEST, _LARGEST = 60.0, 1e12
 """Limits of doublings from today, and of GPUs and CPUs: beyond them powers would not be finite."""
+Picked: TypeAlias = "tuple[Sequence[int] | slice, Ints | slice]"
+ALL: Picked = (slice(None), slice(None))
 FEATURES = 24
 """Random cosines per residual; a smooth function of one to four knobs needs no more."""
 LENGTH = 3.0
@@ -48,6 +51,7 @@ class Knobs:
     others: shape (Q, K), columns of unknown meaning, each scaled to 0..1.
     words: shape (W, K), columns of words, each as the number of its word in the order in which the words first appear.
     epochs_now: today's number of epochs, None when not a column. log2_batch_now: of today's batch size, infinite likewise.
+    picked: of `at`, the row that speaks for each candidate, and the candidate that each row was; all where nothing was picked.
     """
 
     batch: Floats
@@ -61,6 +65,15 @@ class Knobs:
     epochs_now: float | None
     log2_batch_now: float
     current: int
+    picked: Picked = ALL
+
+    def at(self, alike: Sequence[int]) -> "Knobs":
+        """Those of one row of each number of `alike`, shape (K,), its first."""
+        rows: Ints = np.unique(alike, return_index=True)[1]
+        names = ("batch", "rate", "layers", "epochs", "power_limit", "others", "words")
+        columns = {name: getattr(self, name)[..., rows] for name in names}
+        resources = Requested(*(column[rows] for column in self.resources[:3]), self.resources.has_cpus)
+        return replace(self, **columns, resources=resources, current=alike[self.current], picked=(alike, rows))
 
 
 def knobs_of(candidates: Candidates) -> Knobs:
@@ -84,9 +97,7 @@ def knobs_of(candidates: Candidates) -> Knobs:
         epochs=doublings("epochs"),
         power_limit=watts / watts.max(),
         others=np.array([_scaled(columns[name]) for name in unknown if name not in candidates.words]).reshape(-1, rows),
-        words=np.array([numbered(columns[name]) for name in unknown if name in candidates.words], dtype=np.int64).reshape(
-            -1, rows
-        ),
+        words=np.array([numbered(columns[name]) for name in unknown if name in candidates.words], np.int64).reshape(-1, rows),
         resources=Requested(
             np.minimum(np.round(amount("gpus", 0.0)), _LARGEST),
             np.clip(amount("cpus", 1.0), 0.1, _LARGEST),
@@ -112,16 +123,16 @@ def numbered(*columns: Floats) -> list[int]:
     return [found.setdefault(values, len(found)) for values in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def residuals(coordinates: tuple[Floats, ...], latents: Latents, name: str) -> Floats:
+def residuals(coordinates: tuple[Floats, ...], latents: Latents, name: str, picked: Picked = ALL) -> Floats:
     """Residuals of the formulas: one smooth random function of the knobs per job, shape (J, K), of variance 1.
 
     Source: Rahimi and Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007 (an RBF Gaussian process by cosines).
     """
-    points, rng = np.stack(coordinates), latents.rng(name)  # (knobs, K)
+    points, rng = np.stack(coordinates)[:, picked[0]], latents.rng(name)  # of all candidates: BLAS rounds few in another way
     frequencies = rng.normal(0.0, 1.0 / LENGTH, (FEATURES, len(points)))
     phases = rng.uniform(0.0, 2 * np.pi, (FEATURES, 1))
     features = np.sqrt(2.0 / FEATURES) * np.cos(frequencies @ points + phases)  # (features, K)
-    return np.asarray(rng.normal(size=(latents.jobs, FEATURES)) @ features)
+    return np.asarray(rng.normal(size=(latents.jobs, FEATURES)) @ features)[:, picked[1]]
 
 
 def unknown_effects(knobs: Knobs, latents: Latents, of: str = "") -> Floats:
@@ -130,9 +141,9 @@ def unknown_effects(knobs: Knobs, latents: Latents, of: str = "") -> Floats:
     Numbers have smooth ones. Words (an optimizer, a schedule) have no order: each has one of its own, like no other's. `of`:
     what they change; other effects have other random streams.
     """
-    effects = [residuals((_REACH * column,), latents, f"{of}other {i}") for i, column in enumerate(knobs.others)]
+    effects = [residuals((_REACH * column,), latents, f"{of}other {i}", knobs.picked) for i, column in enumerate(knobs.others)]
     if len(knobs.others):
-        effects.append(0.5 * residuals(tuple(_REACH * knobs.others), latents, f"{of}others together"))
+        effects.append(0.5 * residuals(tuple(_REACH * knobs.others), latents, f"{of}others together", knobs.picked))
     for i, column in enumerate(knobs.words):
         each = latents.rng(f"{of}words {i}").standard_normal((int(column.max()) + 1, latents.jobs)).T
         effects.append(each[:, column])

@@ -16,7 +16,8 @@ def epochs_factor(knobs: Knobs, latents: Latents) -> tuple[Floats, Bools]:
     """Natural log of the epochs for the same progress relative to the current row, and where training diverges; both (J, K)."""
     rate, diverges = _learning_rate(knobs, latents)
     factor = _batch_size(knobs, latents) + rate + _layers(knobs, latents)
-    factor += latents.uniform("epochs residual", 0, 0.3) * residuals((knobs.batch, knobs.rate, knobs.layers), latents, "epochs")
+    discrepancy = residuals((knobs.batch, knobs.rate, knobs.layers), latents, "epochs", knobs.picked)
+    factor += latents.uniform("epochs residual", 0, 0.3) * discrepancy
     factor += latents.uniform("others", 0, 0.6) * unknown_effects(knobs, latents)
     return factor - factor[:, [knobs.current]], diverges
 

@@ -5,7 +5,6 @@ Heterogeneous hardware is not modelled.
 """
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -20,7 +19,7 @@ class Speed:
 
     Attributes:
         log_step, log_busy: natural logs of step time and busy share, not yet relative to today.
-        out_of_memory: where memory is exceeded.
+        out_of_memory: where the memory of a GPU is exceeded.
         loader_share: shape (J,), share of today's step during which CPUs load data; NaN where they compute.
     """
 
@@ -31,26 +30,19 @@ class Speed:
 
 
 def step_time(knobs: Knobs, latents: Latents) -> Speed:
-    """Step time on GPUs, or on CPUs where a row has none; layers and residuals multiply it, host memory can end it."""
+    """Step time on GPUs, or on CPUs where a row has none; layers and residuals multiply it."""
     half = latents.uniform("half saturation", knobs.batch.min() - 3, knobs.batch.max() + 1)
     with_gpus = knobs.resources.gpus >= 1
-    if with_gpus.all():
-        step, busy, too_large, loading = _on_gpus(knobs, half, latents)
-    elif not with_gpus.any():
-        step, busy = _on_cpus(knobs, half, latents)
-        too_large, loading = np.zeros(step.shape, dtype=np.bool_), np.full(step.shape, np.nan)
-    else:
-        step, busy, too_large, loading = _on_gpus(knobs, half, latents)
+    step, busy, too_large, loading = _on_gpus(knobs, half, latents)
+    if not with_gpus.all():
         slow, slow_busy = _on_cpus(knobs, half, latents)
-        step = np.where(with_gpus, step, slow * latents.log_uniform("gpu speed", 4, 60))  # one GPU against a few cores
-        busy, too_large = np.where(with_gpus, busy, slow_busy), too_large & with_gpus
-        loading = np.where(with_gpus, loading, np.nan)
+        times = latents.log_uniform("gpu speed", 4, 60) if with_gpus.any() else 1.0  # of one GPU against a few cores
+        step, busy = np.where(with_gpus, step, slow * times), np.where(with_gpus, busy, slow_busy)
+        too_large, loading = too_large & with_gpus, np.where(with_gpus, loading, np.nan)
     coordinates = (knobs.batch, np.log2(np.maximum(knobs.resources.gpus, 0.5)), np.log2(knobs.resources.cpus), knobs.layers)
-    discrepancy = residuals(coordinates, latents, "step")
+    discrepancy = residuals(coordinates, latents, "step", knobs.picked)
     log_step = np.log(step * _layers(knobs, latents)) + latents.uniform("step residual", 0, 0.25) * discrepancy
-    return Speed(
-        log_step, np.log(np.clip(busy, 0.01, 1.0)), too_large | _host_memory_exceeded(knobs, latents), loading[:, knobs.current]
-    )
+    return Speed(log_step, np.log(np.clip(busy, 0.01, 1.0)), too_large, loading[:, knobs.current])
 
 
 def _on_gpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floats, Bools, Floats]:
@@ -74,14 +66,13 @@ def _on_gpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floa
     slope = latents.uniform("synchronisation slope", 0, 0.3)
     node = np.where(latents.happens("usual node", 0.7), 4.0, np.exp2(np.floor(latents.uniform("gpus per node", 0, 5))))
     network = np.where(latents.happens("fast network", 0.3), 1.0, latents.log_uniform("network", 1, 12))
-    counts, which = np.unique(gpus, return_inverse=True)  # few: a fifth of the work
-    across = counts > node
-    peers = np.where(across, counts / node, counts)
+    across = gpus > node
+    peers = np.where(across, gpus / node, gpus)
     costs = sync * np.where(across, network, 1.0) * (1 + slope * np.maximum(peers - 2, 0.0))
-    sync = np.where(counts > 1, costs, 1e-12)[:, which]
+    sync = np.where(gpus > 1, costs, 1e-12)
     step = _overlapping(gradient, sync, latents.uniform("overlap", 1, 5)) + (passes - 1) * gradient
 
-    nodes = np.ceil(counts / node)[:, which]  # (J, K)
+    nodes = np.ceil(gpus / node)  # (J, K)
     feeders = knobs.resources.cpus / knobs.resources.cpus[now] if knobs.resources.has_cpus else nodes / nodes[:, [now]]
     # Assumed range: above .2 (noticeable) in two of five jobs; below that it matters only to those who save CPUs.
     loading = latents.log_uniform("loading", 0.003, 3) * np.exp2(knobs.batch - half) / feeders
@@ -91,14 +82,10 @@ def _on_gpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floa
 
 
 def _overlapping(first: Floats, second: Floats, power: Floats) -> Floats:
-    """(first^power + second^power)^(1/power), without overflow and in one array: most of the drawing time is spent here."""
+    """(first^power + second^power)^(1/power), without overflow."""
     larger = np.maximum(first, second)
-    both = np.minimum(first, second)
-    both /= larger
-    for step in (np.log, partial(np.multiply, power), np.exp, np.log1p, partial(np.multiply, 1 / power), np.exp):
-        step(both, out=both)
-    both *= larger
-    return both
+    share = np.log1p(np.exp(power * np.log(np.minimum(first, second) / larger)))
+    return np.asarray(np.exp(1 / power * share) * larger)
 
 
 def _on_cpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floats]:
@@ -120,7 +107,7 @@ def _layers(knobs: Knobs, latents: Latents) -> Floats:
     return 1 - share + share * np.exp2(knobs.layers)
 
 
-def _host_memory_exceeded(knobs: Knobs, latents: Latents) -> Bools:
+def host_memory_exceeded(knobs: Knobs, latents: Latents) -> Bools:
     """Rows whose host memory is exceeded: the need is a share of today's, partly growing with the batch; 1% exceed it today."""
     if np.ptp(knobs.resources.memory) == 0:
         return np.zeros((latents.jobs, 1), dtype=np.bool_)

@@ -49,8 +49,8 @@ STRONG = re.compile(r"(?i)(?:passw(?:or)?d|pwd|passphrase|secret|credential|(?:a
 """Ends of names whose value is a secret whatever it looks like; a token or a key may be a word."""
 OTHER_KEYS = re.compile(r"(?i)\b(?:cache|primary|foreign|sort|restored? from|partition)[ _-]?$")
 HINTS = ("oken", "assw", "pwd", "assphrase", "ecret", "redential", "key", "earer", "asic ", "-u ", "--user", "://")
-BEGINNINGS = ("eyJ", "gh", "github", "gl", "xox", "npm_", "pypi-", "dckr_", "hf_", "AKIA", "ASIA", "QoJ", "woG", "QoG", "AIza")
-SHAPES = (*BEGINNINGS, "sk-", "rk-", "AWS4", "-----BEGIN")
+BEGINNINGS = ("eyJ", "github", "gl", "xox", "npm_", "pypi-", "dckr_", "hf_", "AKIA", "ASIA", "QoJ", "woG", "QoG", "AIza")
+SHAPES = (*BEGINNINGS, *(f"gh{kind}_" for kind in "pousr"), "sk-", "rk-", "AWS4", "-----BEGIN")
 """What a text without a secret seldom has: without them it is not looked at closely. An export has a hundred thousand lines."""
 _sent = set[str]()
 
@@ -79,7 +79,7 @@ def hidden(text: str, others: Iterable[str] = ()) -> str:
         text = re.sub("|".join(map(re.escape, there)), HIDDEN, text, flags=re.IGNORECASE)
     if any(shape in text for shape in SHAPES):
         text = MARKS.sub(HIDDEN, text)
-    if len(text) >= 40:
+    if re.search("[A-Za-z0-9/+]{40}", text):
         text = UNMARKED.sub(HIDDEN, text)
     return SAID.sub(_without, text) if any(hint in folded for hint in HINTS) else text
 

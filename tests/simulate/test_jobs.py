@@ -174,7 +174,7 @@ def test_loss_has_a_floor_and_a_gap_with_the_batch_in_three_of_ten_jobs() -> Non
 
 def test_luck_is_none_in_three_of_ten_jobs_and_differs_between_neighbours() -> None:
     latents = weighted(2000, 0, {"luck of time": (1e-12, 1.0)})
-    luck = _local_noise(latents, "luck of time", 0.15, (2000, 40))
+    luck = _local_noise(latents, "luck of time", 0.15, 2)
     assert (luck == 0).all(axis=1).mean() == pytest.approx(0.3, abs=0.03)
     assert luck[luck.any(axis=1)].std() == pytest.approx(0.11, abs=0.01)
     assert abs(np.corrcoef(luck[:, 0], luck[:, 1])[0, 1]) < 0.1

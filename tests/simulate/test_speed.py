@@ -7,7 +7,7 @@ from weighted_latents import RangeWeights, weighted
 from jpo.records import Candidates
 from jpo.simulate.knobs import Knobs, knobs_of
 from jpo.simulate.latents import Latents
-from jpo.simulate.speed import Speed, _on_cpus, step_time
+from jpo.simulate.speed import Speed, _on_cpus, host_memory_exceeded, step_time
 
 JOBS = 1500
 NO_PIPELINE: RangeWeights = {"loading": (1.0, *[1e-12] * 99)}
@@ -132,8 +132,8 @@ def test_a_job_that_leaves_its_gpus_is_slower() -> None:
 
 def test_host_memory_ends_a_run_when_it_is_cut_or_the_batch_grows() -> None:
     names = ("batch_size", "memory_gib")
-    drawn = speed(names, (32, 16), (32, 4), (32, 64), (1024, 16), (1024, 256))
-    shares = drawn.out_of_memory.mean(axis=0)
+    rows = knobs(names, (32, 16), (32, 4), (32, 64), (1024, 16), (1024, 256))
+    shares = host_memory_exceeded(rows, weighted(JOBS, 0, {})).mean(axis=0)
     assert shares[0] < 0.02
     assert shares[1] > 0.3
     assert shares[2] == 0
@@ -141,7 +141,7 @@ def test_host_memory_ends_a_run_when_it_is_cut_or_the_batch_grows() -> None:
 
 
 def test_memory_that_is_the_same_everywhere_ends_nothing() -> None:
-    assert not speed(("batch_size", "memory_gib"), (32, 16), (4096, 16)).out_of_memory.any()
+    assert not host_memory_exceeded(knobs(("batch_size", "memory_gib"), (32, 16), (4096, 16)), weighted(JOBS, 0, {})).any()
 
 
 def test_the_step_residual_is_smooth_over_batch_and_gpus() -> None:

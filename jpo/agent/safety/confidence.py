@@ -51,13 +51,18 @@ def p_loss_worse(
     there 0; 0 everywhere if none was ever measured: nothing is known of it then."""
     if belief.val_loss is None:
         return np.zeros(len(belief.p_fail))
-    against = widened(log_loss_of(belief, candidates, reference), belief.weights, loss_interval_factor)
+    against = _widened_loss(belief, candidates, reference, loss_interval_factor)
     return np.asarray(belief.weights @ (against > math.log1p(tolerance) + 1e-12))
+
+
+@lru_cache(maxsize=2)
+def _widened_loss(belief: Belief, candidates: Candidates, reference: int, factor: float) -> Floats:
+    return widened(log_loss_of(belief, candidates, reference), belief.weights, factor)
 
 
 def p_loss_below(belief: Belief, candidates: Candidates, ratio: float, loss_interval_factor: float = 1.0) -> Floats:
     """Chance that a run's validation loss is at most `ratio` times today's, shape (K,)."""
-    against = widened(log_loss_of(belief, candidates, candidates.current), belief.weights, loss_interval_factor)
+    against = _widened_loss(belief, candidates, candidates.current, loss_interval_factor)
     return np.asarray(belief.weights @ (against <= math.log(max(ratio, 1e-9)) + 1e-12))
 
 
@@ -86,8 +91,8 @@ def p_claim(
     if belief.only_failed[candidates.current]:
         good[:] = True  # today's values only ever failed: what ends well is better
     if tolerance is not None and belief.val_loss is not None:
-        loss = log_loss_of(belief, candidates, reference)
-        kept = widened(loss, belief.weights, calibration.loss_interval_factor) <= math.log1p(tolerance) + 1e-12
+        loss = _widened_loss(belief, candidates, reference, calibration.loss_interval_factor)
+        kept = loss <= math.log1p(tolerance) + 1e-12
         lost = belief.weights @ ~kept[:, candidates.current] > LIKELIER
         good = np.where(belief.tried & lost, kept, good & kept)  # what ran before may restore it, whatever that costs
     return np.minimum((1 - belief.p_fail) * (belief.weights @ good), MOST)

@@ -45,9 +45,9 @@ def capped_by(scene: DecisionScene) -> dict[str, tuple[str, float]]:
     today, chosen = scene.candidates.parameters(scene.candidates.current), scene.candidates.parameters(scene.choice)
     capped: dict[str, tuple[str, float]] = {}
     for name in scene.request.allowed.free:
-        before = neighbours(scene, name).get("smaller" if chosen[name] > today[name] else "larger")
         steered = name in scene.request.allowed.follow or name in scene.advice.by_hand or isinstance(chosen[name], Word)
-        if chosen[name] == today[name] or steered or before is None:
+        side = "smaller" if chosen[name] > today[name] else "larger"
+        if chosen[name] == today[name] or steered or (before := neighbours(scene, name).get(side)) is None:
             continue
         if scene.acquisition.mean[scene.choice] < scene.acquisition.mean[before] - NEARLY_NOTHING:
             beyond = _beyond(name, scene.candidates.parameters(before)[name], chosen[name], scene.request)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import constraints
 from constraints import Facts, Limits, Verdict
 from jpo.agent.acquisition import AcquisitionValues
+from jpo.agent.candidate_rows import rows_of
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.cost import usd_per_hour
@@ -12,7 +13,7 @@ from jpo.optimizer.advise import Advice
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
-from jpo.records import Belief, Candidates, Known, Parameters, same
+from jpo.records import Belief, Candidates, Known, Parameters
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -60,9 +61,9 @@ def neighbours(scene: DecisionScene, name: str) -> dict[str, int]:
         return {}
     here, column = scene.candidates.parameters(scene.choice), scene.candidates.values[:, scene.candidates.names.index(name)]
     beyond: dict[str, list[int]] = {"larger": [], "smaller": []}
-    for row, value in enumerate(column):
-        if value != here[name] and same(scene.candidates.parameters(row), moved(scene, {**here, name: float(value)})):
-            beyond["larger" if value > here[name] else "smaller"].append(row)
+    for value in (value for value in dict.fromkeys(column.tolist()) if value != here[name]):
+        rows = rows_of(scene.candidates, moved(scene, {**here, name: value}))
+        beyond["larger" if value > here[name] else "smaller"].extend(map(int, rows))
     return {side: min(rows, key=lambda row: abs(column[row] - here[name])) for side, rows in beyond.items() if rows}
 
 
