@@ -6,7 +6,6 @@ that was made anew under the name is another one.
 
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -229,8 +228,11 @@ class KubernetesLauncher:
         at = "" if now is None else datetime.fromtimestamp(now, UTC).isoformat().replace("+00:00", "Z")
         notes = {objects.CANCELLED: text(job, "metadata", "uid"), objects.CANCELLED_AT: at}
         body = {"metadata": {"annotations": notes, "ownerReferences": None}}
-        with suppress(Refused):
+        try:
             self.session.ask("CoreV1Api", "patch_namespaced_config_map", *place(job), body)
+        except Refused as error:
+            if error.status == 401:  # nothing else would be done either, now; later it may be
+                raise
 
     def _delete(self, job: Answer) -> None:
         body = {"propagationPolicy": "Foreground", "preconditions": {"uid": text(job, "metadata", "uid")}}
@@ -254,7 +256,11 @@ class KubernetesLauncher:
         found = self.session.find("CoreV1Api", "read_namespaced_config_map", name, namespace, absent=GONE)
         if table(found, "metadata", "annotations").get(objects.CANCELLED) == uid:
             body = {"preconditions": {"uid": text(found, "metadata", "uid")}}
-            self.session.find("CoreV1Api", "delete_namespaced_config_map", name, namespace, absent=GONE, body=body)
+            try:
+                self.session.find("CoreV1Api", "delete_namespaced_config_map", name, namespace, absent=GONE, body=body)
+            except LaunchError:  # done all the same, nobody will say later how the run ended
+                if self.session.find("CoreV1Api", "read_namespaced_config_map", name, namespace):
+                    raise
 
 
 def launcher(table: KubernetesTable, here: Surroundings) -> KubernetesLauncher:
