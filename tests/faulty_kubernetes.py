@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from faulty_path import ON_THE_WAY, Request, Wrong
+from faulty_path import ON_THE_WAY, Path, Request, Wrong, path_to
 from kubernetes_cluster import PATH, problem
 
+from jpo.plugins.launch.engines.kubernetes import session
 from jpo.plugins.launch.engines.kubernetes.session import Session
 
 WAYS = {
@@ -45,14 +46,15 @@ class FaultyKubernetes:
 
 
 @contextmanager
-def counted(service: FaultyKubernetes) -> Iterator[None]:
-    """Let each call of a Session be one, whatever it tries again."""
-    response = Session._response
+def path_to_cluster(url: str) -> Iterator[Path]:
+    """Each call of a Session is one, whatever it tries again, and does not wait long for an answer that will not come."""
+    response, service = Session._response, FaultyKubernetes(url)
+    with path_to(service) as route, pytest.MonkeyPatch.context() as patch:
 
-    def begun(*told: Any) -> Any:
-        service.calls += 1
-        return response(*told)
+        def begun(*told: Any) -> Any:
+            service.calls += 1
+            patch.setattr(session, "TIMEOUT", (5.0, 0.2 if route.next_is_silent else 30.0))
+            return response(*told)
 
-    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Session, "_response", begun)
-        yield
+        yield route

@@ -155,6 +155,12 @@ class Path(ThreadingHTTPServer):
             at, wrong = self.goes_wrong
             return wrong if self.numbers[attempts] == at else None
 
+    @property
+    def next_is_silent(self) -> bool:
+        """Whether the next call gets no answer."""
+        at, wrong = self.goes_wrong
+        return wrong is not None and wrong.silent and at == len(self.calls)
+
     def handle_error(self, *arguments: Any) -> None:
         """A connection that was cut is no news."""
 

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from faulty_kubernetes import WAYS, FaultyKubernetes, counted
-from faulty_path import Wrong, path_to
+from faulty_kubernetes import WAYS, path_to_cluster
+from faulty_path import Wrong
 from followed_runs import PRICES, followed_pod, measured_pod
 from kubernetes_cluster import Cluster, Play, kubeconfig, serving
 from told_launches import TRIES, all_that_breaks, row_of
@@ -18,7 +18,6 @@ from told_launches import TRIES, all_that_breaks, row_of
 from jpo.errors import LaunchError
 from jpo.history import open_store
 from jpo.history.events import ADJUSTED
-from jpo.plugins.launch.engines.kubernetes import session as module
 from jpo.plugins.launch.engines.kubernetes.live import LivePod
 from jpo.plugins.launch.engines.kubernetes.session import Connected, Session
 from jpo.plugins.phases.model import PhaseModel
@@ -31,12 +30,11 @@ ENDS = ("the pod ends", "Ctrl-C")
 
 
 @pytest.fixture
-def tells(made: Traces, learnt: PhaseModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tells]:
+def tells(made: Traces, learnt: PhaseModel, tmp_path: Path) -> Iterator[Tells]:
     """Follows a pod with `--apply` until one of ENDS, again where that ends with an error."""
     numbers, trace = itertools.count(), made.executions[6]
     trace = replace(trace, times=trace.times[:SAMPLES], values=trace.values[:SAMPLES])
     cluster = Cluster(lambda: float(trace.times[0]), lambda _command: Play())
-    monkeypatch.setattr(module, "TIMEOUT", (5.0, 0.5))
 
     def told(end: str, at: int | None, wrong: Wrong | None) -> list[str]:
         cluster.objects["pods", "ml", "train-0"] = pod = followed_pod("3500m")
@@ -63,7 +61,7 @@ def tells(made: Traces, learnt: PhaseModel, tmp_path: Path, monkeypatch: pytest.
         assert kinds.count(ADJUSTED) == kinds.count(SETTLED), kinds
         return calls
 
-    with serving(cluster) as server, path_to(service := FaultyKubernetes(server)) as route, counted(service):
+    with serving(cluster) as server, path_to_cluster(server) as route:
         connected = Connected(None, str(kubeconfig(tmp_path / "kubeconfig", route.url)))
         yield told
 

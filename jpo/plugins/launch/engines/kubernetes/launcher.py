@@ -73,11 +73,17 @@ class KubernetesLauncher:
             raise LaunchError(f"run {job.run_id}", f"{asked}; {most}", "ask for at most that", code="JPO-E755")
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
+        wanted, *others = self._objects(job, folder)
+        return self._completed(self._made(job, wanted), others)
+
+    def _objects(self, job: LaunchJob, folder: Path) -> tuple[Answer, ...]:
+        """The run's Job, and what goes with it."""
         config = b""
         if (file := folder / "config.ini").exists():
             config = contents(file, objects.LARGEST_CONFIG_BYTES + 1, partial(LaunchError, str(file), code="JPO-E763"))
-        wanted, *others = items(objects.manifest(job, self._setup, namespace=self.session.namespace, config=config), "items")
-        made = self._made(job, wanted)
+        return items(objects.manifest(job, self._setup, namespace=self.session.namespace, config=config), "items")
+
+    def _completed(self, made: Answer, others: Sequence[Answer]) -> str:
         try:
             for each in others:
                 self._add(each, made)
@@ -106,7 +112,11 @@ class KubernetesLauncher:
 
     def find(self, job: LaunchJob, folder: Path) -> str | None:
         found = self.session.find("BatchV1Api", "read_namespaced_job", objects.object_name(job.run_id), self.session.namespace)
-        return _engine_id(found) if _is_of(found, job) else None
+        if not _is_of(found, job) or text(found, "metadata", "deletionTimestamp"):
+            return None
+        return self._completed(
+            found, self._objects(job, folder)[1:]
+        )  # who made the Job may have been killed before it made these
 
     def _add(self, wanted: Answer, owner: Answer) -> None:
         """Make an object that goes with the Job; of an earlier Job of the name there may be one that is still to go."""

@@ -10,14 +10,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from faulty_kubernetes import WAYS, FaultyKubernetes, counted
+from faulty_kubernetes import WAYS, path_to_cluster
 from faulty_path import Path as Route
-from faulty_path import Wrong, path_to
+from faulty_path import Wrong
 from kubernetes_cluster import Cluster, Play, kubeconfig
 from launches import DIGITS, VirtualClock
 from told_launches import LOG, PRINTED, STORIES, Story, Told, all_that_breaks, row_of, tell
 
-from jpo.plugins.launch.engines.kubernetes import session as module
 from jpo.plugins.launch.engines.kubernetes.launcher import KEPT_SECONDS, KubernetesLauncher
 from jpo.plugins.launch.engines.kubernetes.session import Connected, Session
 from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
@@ -36,7 +35,7 @@ Tells = Callable[[str, int | None, Wrong | None], list[str]]
 
 @pytest.fixture
 def route(cluster: Cluster, tmp_path: Path) -> Iterator[Route]:
-    with path_to(FaultyKubernetes(cluster.url)) as route:
+    with path_to_cluster(cluster.url) as route:
         kubeconfig(tmp_path / "kubeconfig", route.url)
         yield route
 
@@ -112,11 +111,7 @@ OWN: dict[str, Story] = {**STORIES, "preempted": preempted, "resized": resized}
 
 
 @pytest.fixture
-def tells(
-    route: Route, cluster: Cluster, plays: dict[str, Play], clock: VirtualClock, tmp_path: Path, monkeypatch
-) -> Iterator[Tells]:  # type: ignore[no-untyped-def]
-    """Tells a story; silence of the server is short."""
-    monkeypatch.setattr(module, "TIMEOUT", (5.0, 0.5))
+def tells(route: Route, cluster: Cluster, plays: dict[str, Play], clock: VirtualClock, tmp_path: Path) -> Tells:
     connected = Connected(None, str(tmp_path / "kubeconfig"))
 
     def told(story: str, at: int | None, wrong: Wrong | None) -> list[str]:
@@ -124,13 +119,10 @@ def tells(
         (folder := tmp_path / name).mkdir()
         plays[name], clock.now = LASTS, math.ceil(clock.now)  # the cluster writes whole seconds
         engine = Kubernetes(connected, cluster, plays, clock, folder / "launches")
-        return tell(
-            OWN[story], Told(engine, LaunchJob(name, DIGITS, (name,), folder, needs=FIRST), engine.ledger), route, at, wrong
-        )
+        job = LaunchJob(name, DIGITS, (name,), folder, needs=FIRST)
+        return tell(OWN[story], Told(engine, job, engine.ledger), route, at, wrong)
 
-    assert isinstance(route.service, FaultyKubernetes)
-    with counted(route.service):
-        yield told
+    return told
 
 
 @pytest.mark.parametrize("story", OWN)
