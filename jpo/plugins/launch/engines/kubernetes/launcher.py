@@ -21,7 +21,7 @@ from jpo.plugins.launch.engines.kubernetes.output import fetch_output
 from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER, resources
 from jpo.plugins.launch.engines.kubernetes.quantities import amount
 from jpo.plugins.launch.engines.kubernetes.room import CPU, MEMORY, ask_kueue, beyond, gpus_of, limits_of, room_of
-from jpo.plugins.launch.engines.kubernetes.session import UNREADABLE, Connected, Refused, Session
+from jpo.plugins.launch.engines.kubernetes.session import NOT_LOGGED_IN, UNREADABLE, Connected, Refused, Session
 from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.engines.kubernetes.status import finished, status_of
 from jpo.plugins.launch.excerpt import engine_words
@@ -87,8 +87,9 @@ class KubernetesLauncher:
         try:
             for each in others:
                 self._add(each, made)
-        except Refused:
-            self._delete(made)  # without its config.ini it would wait for ever
+        except Refused as error:
+            if error.status not in NOT_LOGGED_IN:  # it may be running
+                self._delete(made)  # without its config.ini it would wait for ever
             raise
         return _engine_id(made)
 
@@ -241,7 +242,7 @@ class KubernetesLauncher:
         try:
             self.session.ask("CoreV1Api", "patch_namespaced_config_map", *place(job), body)
         except Refused as error:
-            if error.status == 401:  # nothing else would be done either, now; later it may be
+            if error.status in NOT_LOGGED_IN:  # later it may be marked
                 raise
 
     def _delete(self, job: Answer) -> None:

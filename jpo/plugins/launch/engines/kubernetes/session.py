@@ -26,6 +26,8 @@ from jpo.wording.hidden import keep_secret
 
 UNREADABLE = (403, 404)
 """Statuses of what this account may not read, or the cluster does not have."""
+NOT_LOGGED_IN = (*range(300, 400), 401)
+"""Statuses of an API server, or of a sign-in page in front of it, that say nothing of what was asked."""
 ATTEMPTS = 5
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 10.0
 """Seconds; a server's Retry-After counts up to the longest."""

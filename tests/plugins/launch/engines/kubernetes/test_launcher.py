@@ -221,11 +221,18 @@ def test_how_a_cancelled_run_ended_is_known_though_the_last_answer_is_lost(
     assert left(cluster) == set()
 
 
-def test_nothing_is_deleted_with_a_login_that_has_expired_on_the_way(bench: Bench, cluster: Cluster) -> None:
-    entry = bench.start(bench.job("lasts"))
-    cluster.faults.append(Fault("PATCH", f"{CONFIGS}/.*", 401, times=2))
-    with pytest.raises(LaunchError, match="log in to the cluster again"):
+@pytest.mark.parametrize("status", [401, 302])
+def test_nothing_is_deleted_with_a_login_that_has_expired_on_the_way(status: int, bench: Bench, cluster: Cluster) -> None:
+    job = bench.job("lasts")
+    entry = bench.start(job)
+    bench.until_it_runs(entry)
+    for method in ("PATCH", "GET"):
+        cluster.faults.append(Fault(method, f"{CONFIGS}/.*", status, times=2 if status == 401 else 1))
+    with pytest.raises(LaunchError, match=r"log in to|sign-in page"):
+        bench.launcher().submit(job, bench.ledger / job.run_id)  # as after kill -9 before it was noted
+    with pytest.raises(LaunchError, match=r"log in to|sign-in page"):
         bench.launcher().cancel(str(entry.engine_id))
+    assert bench.launcher().status(str(entry.engine_id)).state is JobState.RUNNING
     bench.launcher().cancel(str(entry.engine_id))
     end = bench.finish(entry).end
     assert end is not None
