@@ -115,7 +115,7 @@ def refuses(status: int, kind: str, reason: str = "no") -> Reply:
 
 def drips(handler: Handler) -> None:
     """Lines without end, one in a while."""
-    handler.head(200, {"Content-Type": "application/json"})
+    handler.head(200, {"Content-Type": "text/plain"})
     while not handler.server.over.wait(0.05):
         handler.wfile.write(b"x\n" * 2**15)
 

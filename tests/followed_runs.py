@@ -5,12 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from kubernetes_cluster import Cluster
 
 from jpo.cost import Prices
 from jpo.history import open_store
@@ -154,7 +157,7 @@ def small(traces: Traces, cores: float, memory_bytes: float) -> Traces:
     return Traces((CPU, MEMORY), tuple(made))
 
 
-def followed_pod(cpu: str) -> dict[str, object]:
+def followed_pod(cpu: str) -> dict[str, Any]:
     """A pod ml/train-0 that runs, with room to grow above its request."""
     resources = {"requests": {"cpu": cpu, "memory": "3Gi"}, "limits": {"cpu": "4", "memory": "4Gi"}}
     return {
@@ -162,3 +165,27 @@ def followed_pod(cpu: str) -> dict[str, object]:
         "spec": {"containers": [{"name": "job", "resources": resources}]},
         "status": {"phase": "Running"},
     }
+
+
+def measured_pod(
+    cluster: Cluster, pod: dict[str, Any], trace: ExecutionTrace, *, interrupted: bool = False
+) -> Callable[[float], None]:
+    """Each sleep puts a pod's next sample on the cluster's metrics server; then it has ended, or Ctrl-C is pressed."""
+    at = iter(range(len(trace.times) + 1))
+
+    def sleep(_seconds: float) -> None:
+        n = next(at, len(trace.times))
+        if n == len(trace.times):
+            if interrupted:
+                raise KeyboardInterrupt
+            pod["status"]["phase"] = "Succeeded"
+            return
+        (cores, size), when = trace.values[n], datetime.fromtimestamp(trace.times[n], UTC).isoformat()
+        usage = {"cpu": f"{cores * 1e9:.0f}n", "memory": f"{size / 1024:.0f}Ki"}
+        cluster.read_only["/apis/metrics.k8s.io/v1beta1/namespaces/ml/pods/train-0"] = {
+            "timestamp": when,
+            "containers": [{"name": "job", "usage": usage}],
+        }
+
+    sleep(0)
+    return sleep

@@ -12,7 +12,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -96,6 +96,7 @@ class Cluster:
         read_only: path -> object that is there to be read: quotas, nodes, Kueue's.
         asked: "METHOD /path" of every request.
         tokens: those that are accepted; empty: any.
+        started: run ids of the pods whose container began.
     """
 
     def __init__(self, clock: Callable[[], float], plays: Callable[[list[str]], Play]) -> None:
@@ -242,12 +243,16 @@ class Cluster:
         made = {**template["metadata"], **own, "annotations": notes, "creationTimestamp": written(self.clock())}
         spec = json.loads(json.dumps(template["spec"]))
         self.objects["pods", metadata["namespace"], name] = {"metadata": made, "spec": spec, "status": {"phase": "Pending"}}
-        self.started.append(metadata["labels"]["jpo.dev/run-id"])
 
     def kubelet(self, pod: dict[str, Any], now: float) -> None:
         play, status = self.play(pod), pod["status"]
         if status["phase"] not in ("Pending", "Running"):
             return
+        configs = [volume["configMap"]["name"] for volume in pod["spec"].get("volumes", ()) if "configMap" in volume]
+        if "startTime" not in status and any(
+            ("configmaps", pod["metadata"]["namespace"], name) not in self.objects for name in configs
+        ):
+            play = replace(play, waiting=play.waiting or ("ContainerCreating", ""))
         if play.unschedulable:
             held = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": play.unschedulable}
             status["conditions"] = [held]
@@ -260,6 +265,8 @@ class Cluster:
             reason, message = play.waiting
             status["containerStatuses"] = [{"name": "trainer", "state": {"waiting": {"reason": reason, "message": message}}}]
             return
+        if "startTime" not in status:
+            self.started.append(pod["metadata"]["labels"]["jpo.dev/run-id"])
         began = status.setdefault("startTime", written(now))
         deadline = pod["spec"].get("activeDeadlineSeconds", float("inf"))
         end = read(began) + min(play.seconds, deadline)

@@ -156,8 +156,10 @@ def follow(model: PhaseModel, target: FollowTarget, terms: FollowTerms) -> Gener
                 yield Followed(target.name, state, request, target.first, resized, count, terms.apply)
             terms.sleep(model.interval_seconds)
     finally:
-        if terms.apply and resizes.held != target.first:
-            target.give(target.first)
+        try:
+            if terms.apply and resizes.held != target.first:
+                target.give(target.first)
+        finally:
             resizes.settle(terms.clock())
 
 

@@ -6,7 +6,6 @@ that was made anew under the name is another one.
 
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,7 @@ from jpo.plugins.launch.engines.kubernetes.output import fetch_output
 from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER, resources
 from jpo.plugins.launch.engines.kubernetes.quantities import amount
 from jpo.plugins.launch.engines.kubernetes.room import CPU, MEMORY, ask_kueue, beyond, gpus_of, limits_of, room_of
-from jpo.plugins.launch.engines.kubernetes.session import UNREADABLE, Connected, Refused, Session
+from jpo.plugins.launch.engines.kubernetes.session import NOT_LOGGED_IN, UNREADABLE, Connected, Refused, Session
 from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.engines.kubernetes.status import finished, status_of
 from jpo.plugins.launch.excerpt import engine_words
@@ -74,16 +73,23 @@ class KubernetesLauncher:
             raise LaunchError(f"run {job.run_id}", f"{asked}; {most}", "ask for at most that", code="JPO-E755")
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
+        wanted, *others = self._objects(job, folder)
+        return self._completed(self._made(job, wanted), others)
+
+    def _objects(self, job: LaunchJob, folder: Path) -> tuple[Answer, ...]:
+        """The run's Job, and what goes with it."""
         config = b""
         if (file := folder / "config.ini").exists():
             config = contents(file, objects.LARGEST_CONFIG_BYTES + 1, partial(LaunchError, str(file), code="JPO-E763"))
-        wanted, *others = items(objects.manifest(job, self._setup, namespace=self.session.namespace, config=config), "items")
-        made = self._made(job, wanted)
+        return items(objects.manifest(job, self._setup, namespace=self.session.namespace, config=config), "items")
+
+    def _completed(self, made: Answer, others: Sequence[Answer]) -> str:
         try:
             for each in others:
                 self._add(each, made)
-        except Refused:
-            self._delete(made)  # without its config.ini it would wait for ever
+        except Refused as error:
+            if error.status not in NOT_LOGGED_IN:  # it may be running
+                self._delete(made)  # without its config.ini it would wait for ever
             raise
         return _engine_id(made)
 
@@ -107,7 +113,11 @@ class KubernetesLauncher:
 
     def find(self, job: LaunchJob, folder: Path) -> str | None:
         found = self.session.find("BatchV1Api", "read_namespaced_job", objects.object_name(job.run_id), self.session.namespace)
-        return _engine_id(found) if _is_of(found, job) else None
+        if not _is_of(found, job) or text(found, "metadata", "deletionTimestamp"):
+            return None
+        return self._completed(
+            found, self._objects(job, folder)[1:]
+        )  # who made the Job may have been killed before it made these
 
     def _add(self, wanted: Answer, owner: Answer) -> None:
         """Make an object that goes with the Job; of an earlier Job of the name there may be one that is still to go."""
@@ -229,8 +239,11 @@ class KubernetesLauncher:
         at = "" if now is None else datetime.fromtimestamp(now, UTC).isoformat().replace("+00:00", "Z")
         notes = {objects.CANCELLED: text(job, "metadata", "uid"), objects.CANCELLED_AT: at}
         body = {"metadata": {"annotations": notes, "ownerReferences": None}}
-        with suppress(Refused):
+        try:
             self.session.ask("CoreV1Api", "patch_namespaced_config_map", *place(job), body)
+        except Refused as error:
+            if error.status in NOT_LOGGED_IN:  # later it may be marked
+                raise
 
     def _delete(self, job: Answer) -> None:
         body = {"propagationPolicy": "Foreground", "preconditions": {"uid": text(job, "metadata", "uid")}}
@@ -254,7 +267,11 @@ class KubernetesLauncher:
         found = self.session.find("CoreV1Api", "read_namespaced_config_map", name, namespace, absent=GONE)
         if table(found, "metadata", "annotations").get(objects.CANCELLED) == uid:
             body = {"preconditions": {"uid": text(found, "metadata", "uid")}}
-            self.session.find("CoreV1Api", "delete_namespaced_config_map", name, namespace, absent=GONE, body=body)
+            try:
+                self.session.find("CoreV1Api", "delete_namespaced_config_map", name, namespace, absent=GONE, body=body)
+            except LaunchError:  # done all the same, nobody will say later how the run ended
+                if self.session.find("CoreV1Api", "read_namespaced_config_map", name, namespace):
+                    raise
 
 
 def launcher(table: KubernetesTable, here: Surroundings) -> KubernetesLauncher:

@@ -28,7 +28,7 @@ class LivePod:
     def __init__(self, session: Session, name: str) -> None:
         self.name, self._session = name, session
         namespace, _, pod = name.partition("/")
-        self.pod, self._last = (namespace, pod), -inf
+        self.pod, self._last, self._over = (namespace, pod), -inf, False
         found = self._found()
         names = [text(each, "name") for each in items(found, "spec", "containers")]
         self._container = CONTAINER if CONTAINER in names or not names else names[0]
@@ -45,6 +45,7 @@ class LivePod:
         """What the cluster's metrics server measured since the last look: seconds, cores, bytes; None: the pod has ended."""
         found = self._found()
         if text(found, "status", "phase") != "Running" or text(found, "metadata", "uid") != self._uid:
+            self._over = True
             return None
         namespace, name = self.pod
         answer = self._session.find(
@@ -64,7 +65,10 @@ class LivePod:
         return inf if cores is None else cores, inf if size is None else size
 
     def give(self, request: tuple[float, float]) -> None:
-        """Resize it in place. LaunchError: JPO-E753, the cluster refuses, in its words; JPO-E765, the node has no room for it."""
+        """Resize it in place. LaunchError: JPO-E753, the cluster refuses, in its words; JPO-E765, the node has no room for it.
+        Nothing happens where `samples` said that it has ended."""
+        if self._over:
+            return
         wanted: Mapping[str, str] = {"cpu": cpu_quantity(request[0]), "memory": memory_quantity(request[1] / GIB)}
         changed = {"requests": {"cpu": wanted["cpu"]}, "limits": {"cpu": wanted["cpu"]}}
         resources = changed if self._guaranteed else {"requests": wanted}

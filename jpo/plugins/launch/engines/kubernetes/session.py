@@ -26,6 +26,8 @@ from jpo.wording.hidden import keep_secret
 
 UNREADABLE = (403, 404)
 """Statuses of what this account may not read, or the cluster does not have."""
+NOT_LOGGED_IN = (*range(300, 400), 401)
+"""Statuses of an API server, or of a sign-in page in front of it, that say nothing of what was asked."""
 ATTEMPTS = 5
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 10.0
 """Seconds; a server's Retry-After counts up to the longest."""
@@ -166,6 +168,10 @@ class Session:
         urllib3 = importlib.import_module("urllib3")
         rest, until = b"", time.monotonic() + LONGEST_LINES_SECONDS
         with closing(self._response(part, function, arguments, options)) as response:
+            if not response.headers.get("Content-Type", "").startswith("text/plain"):
+                raise self._unreachable(
+                    NOT_THE_API
+                )  # a sign-in page, and a proxy's empty answer, would pass for what was printed
             try:
                 for chunk in response.stream(2**16):
                     if time.monotonic() > until:
@@ -201,7 +207,8 @@ class Session:
                 if status == 401 and not renewed:
                     self._connection, renewed = None, True  # a token that has expired may be there anew
                     continue
-                if status and status not in BUSY:
+                conflict = status == 409 and function.startswith("patch_")  # what it changes was changed by others just then
+                if status and status not in BUSY and not conflict:
                     raise _refusal(status, said, self.namespace) from error
                 if not status:
                     raise self._unreachable(_kind_of(error.__context__ or error)) from error

@@ -12,11 +12,12 @@ from kubernetes_cluster import Cluster, Fault, Play
 from launches import Bench, Contract
 
 from jpo.errors import LaunchError
+from jpo.plugins.launch.engines.kubernetes.session import ATTEMPTS
 from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.job import JobState, LaunchJob, Needs
 from jpo.plugins.launch.launcher import Resizable
 from jpo.plugins.launch.ledger import read
-from jpo.plugins.launch.lifecycle import ask_status
+from jpo.plugins.launch.lifecycle import ask_status, noted
 from jpo.records import RunStatus
 from jpo.runlog import ECHO
 
@@ -200,6 +201,38 @@ def test_a_cancelled_run_that_nobody_collects_leaves_nothing_that_runs(bench: Be
 def test_a_run_is_cancelled_though_the_server_hangs_up(bench: Bench, cluster: Cluster) -> None:
     entry = bench.start(bench.job("lasts"))
     cluster.faults.append(Fault("DELETE", f"{JOBS}/.*", 0, accepted=True))
+    bench.launcher().cancel(str(entry.engine_id))
+    end = bench.finish(entry).end
+    assert end is not None
+    assert end.ended_as is RunStatus.STOPPED
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+def test_how_a_cancelled_run_ended_is_known_though_the_last_answer_is_lost(
+    accepted: bool, bench: Bench, cluster: Cluster
+) -> None:
+    entry = bench.start(bench.job("lasts"))
+    bench.launcher().cancel(str(entry.engine_id))
+    bench.sleep(2.0)
+    cluster.faults.append(Fault("DELETE", f"{CONFIGS}/.*", 0, times=ATTEMPTS, accepted=accepted))
+    end = bench.finish(entry).end
+    assert end is not None
+    assert end.ended_as is RunStatus.STOPPED
+    assert left(cluster) == set()
+
+
+@pytest.mark.parametrize("status", [401, 302])
+def test_nothing_is_deleted_with_a_login_that_has_expired_on_the_way(status: int, bench: Bench, cluster: Cluster) -> None:
+    job = bench.job("lasts")
+    entry = bench.start(job)
+    bench.until_it_runs(entry)
+    for method in ("PATCH", "GET"):
+        cluster.faults.append(Fault(method, f"{CONFIGS}/.*", status, times=2 if status == 401 else 1))
+    with pytest.raises(LaunchError, match=r"log in to|sign-in page"):
+        bench.launcher().submit(job, bench.ledger / job.run_id)  # as after kill -9 before it was noted
+    with pytest.raises(LaunchError, match=r"log in to|sign-in page"):
+        bench.launcher().cancel(str(entry.engine_id))
+    assert bench.launcher().status(str(entry.engine_id)).state is JobState.RUNNING
     bench.launcher().cancel(str(entry.engine_id))
     end = bench.finish(entry).end
     assert end is not None
@@ -445,3 +478,20 @@ def test_a_resize_that_would_change_nothing_is_no_resize(bench: Bench, cluster: 
 
 def test_it_is_one_of_the_engines_that_resize(new_launcher: Any) -> None:
     assert isinstance(new_launcher(), Resizable)
+
+
+def test_a_start_that_was_killed_before_the_config_was_there_is_completed_when_it_is_found(
+    bench: Bench, cluster: Cluster
+) -> None:
+    job = bench.job("lasts")
+    cluster.faults.append(Fault("POST", CONFIGS, 0, times=ATTEMPTS))
+    with pytest.raises(LaunchError):
+        bench.start(job)
+    intended = read(bench.ledger, job.run_id)
+    assert intended is not None
+    entry = noted(intended, bench.launcher(), bench.ledger)
+    bench.until_it_runs(entry)
+    bench.launcher().cancel(str(entry.engine_id))
+    end = bench.finish(entry).end
+    assert end is not None
+    assert end.ended_as is RunStatus.STOPPED

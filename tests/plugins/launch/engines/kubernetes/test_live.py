@@ -80,6 +80,21 @@ def test_a_pod_that_ended_or_was_made_anew_has_no_samples(follow: Follow, cluste
     assert pod.samples() is None
 
 
+def test_a_change_of_others_at_the_same_moment_is_no_refusal(follow: Follow, cluster: Cluster) -> None:
+    cluster.faults.append(Fault("PATCH", RESIZE, 409, times=2, message="the object has been modified"))
+    pod = follow()
+    pod.give((0.5, 2.0**28))
+    assert pod.held() == (0.5, 2.0**28)
+
+
+def test_a_pod_that_ended_is_given_nothing(follow: Follow, cluster: Cluster) -> None:
+    pod = follow()
+    cluster.objects[POD]["metadata"]["uid"] = "u2"
+    assert pod.samples() is None
+    pod.give((0.5, 2.0**28))
+    assert resources_of(cluster) == {"requests": REQUESTS, "limits": LIMITS}
+
+
 def test_what_the_cluster_refuses_is_said_in_its_words(follow: Follow, cluster: Cluster) -> None:
     pod = follow()
     cluster.faults.append(Fault("PATCH", RESIZE, 403, message="quota says no"))

@@ -100,6 +100,12 @@ def test_what_is_no_api_of_kubernetes(new_session: NewSession, status: int, body
         listed(new_session(server.url))
 
 
+@pytest.mark.parametrize(("body", "kind"), [(b"<html>Please sign in</html>", "text/html"), (b"", "")])
+def test_what_is_not_what_a_pod_printed(new_session: NewSession, body: bytes, kind: str) -> None:
+    with served(sends(body, kind=kind)) as server, pytest.raises(LaunchError, match="does not speak Kubernetes' API"):
+        [*new_session(server.url).lines("CoreV1Api", "read_namespaced_pod_log", "x", "ml")]
+
+
 def test_a_sign_in_page_is_not_followed(new_session: NewSession) -> None:
     with served(sends(b"", 302, Location="https://login.example.com/?token=x")) as server:
         with pytest.raises(Refused, match=r"sends elsewhere \(302\)") as caught:
