@@ -21,15 +21,15 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from itertools import count
 from pathlib import Path
-from types import ModuleType
 from typing import Any, cast
 
 import hypothesis
 import pytest
 from mlflow_runs import server_command
-from parts import PARTS, belongs, longest_last, may_hold
+from parts import PARTS, WithoutTorch, belongs, longest_last, may_hold
 from slurm_cluster import PACKAGES, PROGRAMS, SBIN, Cluster, cluster_in
 
 from jpo.wording import hidden
@@ -57,9 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("part") == "quick":
-        sys.modules["torch"] = cast(
-            ModuleType, None
-        )  # as where it is not installed: it is not imported, and its tests are skipped
+        sys.meta_path[sys.meta_path.index(PathFinder)] = WithoutTorch
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -8,7 +8,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -68,6 +70,14 @@ LONGEST = (
     "learning/test_release",
 )
 """Modules of a quarter of a minute and more, which begin last, the longest first: so none of them ends long after all others."""
+
+
+class WithoutTorch(PathFinder):
+    """Finds what is installed but torch: it takes seconds to import, and its tests are skipped as where it is missing."""
+
+    @classmethod
+    def find_spec(cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        return None if fullname == "torch" else PathFinder.find_spec(fullname, path, target)
 
 
 def is_unit(module: Path) -> bool:
