@@ -15,7 +15,7 @@ OF_NPM := gitlab-ci-local@4.61.1 @actions/expressions@0.3.61 @actions/workflow-p
 LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit rest check bench services lock release clean
+.PHONY: help demo test quick unit rest slow check bench services lock release clean
 .NOTPARALLEL:
 
 help:  ## list the targets
@@ -29,14 +29,20 @@ demo: .venv/.slim  ## a suggestion for the quickstart's training job, from its r
 
 # First the unit tests, in a minute; where one fails the rest does not begin, or with make -k it does. The rest has two processes more
 # than cores, since many tests wait for a server, a cluster or a limit. A module of tests goes to one process as a whole (it starts
-# its servers once). What is compiled is kept: the tests start some hundred processes which import jpo.
-test: unit rest  ## all tests on all cores, a real Prometheus included; PYTEST="-k edit" for some, PYTEST="-n 0" without xdist
+# its servers once). What is compiled is kept: the tests start some hundred processes which import jpo. tests/parts.py has the parts.
+test: unit rest  ## all tests but the slow ones, real servers included; PYTEST="-k edit" for some, PYTEST="-n 0" without xdist
+
+quick: .venv/.dev  ## the unit tests that need neither torch nor a server: at every change
+	@$(call pytest,quick,0)
 
 unit: .venv/.dev services  ## the unit tests alone, in a minute
 	@$(call pytest,units,0)
 
-rest: .venv/.dev services .venv/.npm  ## all other tests
+rest: .venv/.dev services .venv/.npm  ## all others but the slow ones
 	@$(call pytest,rest,2)
+
+slow: .venv/.dev services .venv/.npm  ## tests that train for real, make installations or play a benchmark; CI runs them too
+	@$(call pytest,slow,2)
 
 # Exit code 5: of this part PYTEST names no test.
 pytest = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --part $(1) \
@@ -53,7 +59,7 @@ check: .venv/.dev  ## format, lint, types, import contracts, documentation; the 
 bench: .venv/.dev  ## measurements next to peers, written to docs/benchmarks.md; most of an hour on two cores
 	@set -o pipefail; { printf '# Benchmarks\n\nWritten by `make bench` on %s: %s, %s cores, commit %s. Ratios come from one run on one machine.\n' \
 	    "$$(date -I)" "$$(uname -m)" "$$(nproc)" "$$(git rev-parse --short HEAD)"; \
-	  for script in $(filter-out %/sac_adapter.py %/ablation.py,$(wildcard benchmarks/*.py)); do printf '\n'; $(BIN)/python $$script || failed=1; done; \
+	  for script in $(filter-out %/sac_adapter.py %/ablation.py %/mutants.py,$(wildcard benchmarks/*.py)); do printf '\n'; $(BIN)/python $$script || failed=1; done; \
 	  exit $${failed:-0}; } | tee docs/benchmarks.md  # a claim that does not hold is no reason to leave out what follows
 
 services:  ## servers and tools that tests use, from Debian's packages; without them their tests are skipped (in CI: an error)

@@ -21,6 +21,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
@@ -28,6 +29,7 @@ from typing import Any, cast
 import hypothesis
 import pytest
 from mlflow_runs import server_command
+from parts import PARTS, WithoutTorch, belongs, longest_last, may_hold
 from slurm_cluster import PACKAGES, PROGRAMS, SBIN, Cluster, cluster_in
 
 from jpo.wording import hidden
@@ -49,68 +51,18 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 POSTGRESQL = REPOSITORY / "benchmarks" / "apparatus" / "postgresql.py"
 
 
-TESTS = REPOSITORY / "tests"
-NO_UNITS = (
-    "benchmarks",
-    "commands",
-    "contracts",
-    "end_to_end",
-    "examples",
-    "golden",
-    "learning",
-    "pipelines",
-    "plugins/ci",
-    "plugins/launch/engines",
-    "plugins/launch/story",
-    "plugins/page",
-    "test_docs.py",
-    "test_packaging.py",
-    "test_website.py",
-    "test_website_in_a_browser.py",
-)
-"""Tests of commands, servers, installations, learning; all others are unit tests, of which a thousand take a few seconds."""
-LONGEST = (
-    "plugins/launch/story/optimize/test_loop",
-    "commands/test_attacks",
-    "pipelines/test_github",
-    "pipelines/test_learning",
-    "commands/test_learn_at_once",
-    "plugins/page/test_report_page",
-    "benchmarks/test_faults",
-    "benchmarks/test_optimize",
-    "benchmarks/test_truth",
-    "pipelines/test_gitlab",
-    "learning/test_continual",
-    "commands/test_learn",
-    "pipelines/test_pipelines_in_a_row",
-    "pipelines/test_without_a_server",
-    "test_packaging",
-    "commands/test_values_in_force",
-    "plugins/launch/engines/aws/test_launcher",
-    "plugins/launch/engines/slurm/test_launcher",
-    "golden/test_golden",
-    "end_to_end/test_prometheus",
-    "examples/test_digits",
-    "commands/test_rollback",
-    "benchmarks/test_store",
-    "learning/test_release",
-)
-"""Modules of a quarter of a minute and more, which begin last, the longest first: so none of them ends long after all others."""
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--part", choices=("units", "rest"), help="unit tests alone, or all others (make test runs both)")
+    parser.addoption("--part", choices=PARTS, help="some of the tests (parts.py says which)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("part") == "quick":
+        sys.meta_path[sys.meta_path.index(PathFinder)] = WithoutTorch
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     part = config.getoption("part")
-    if part and collection_path.suffix == ".py" and is_unit(collection_path) != (part == "units"):
-        return True
-    return None
-
-
-def is_unit(module: Path) -> bool:
-    return not any(module.is_relative_to(TESTS / other) for other in NO_UNITS)
+    return True if part and collection_path.suffix == ".py" and not may_hold(part, collection_path) else None
 
 
 @pytest.fixture(autouse=True)
@@ -119,10 +71,12 @@ def no_secrets_of_other_tests() -> None:
     hidden._sent.clear()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    last = {TESTS / f"{name}.py": place for place, name in enumerate(LONGEST)}
-    assert all(path.exists() for path in last), "LONGEST in tests/conftest.py names a module that is not there"
-    items.sort(key=lambda item: last.get(item.path, -1))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if part := config.getoption("part"):
+        others = [item for item in items if not belongs(part, item)]
+        items[:] = [item for item in items if belongs(part, item)]
+        config.hook.pytest_deselected(items=others)
+    assert not (gone := longest_last(items)), f"LONGEST in tests/parts.py names {gone}"
 
 
 class Shared:

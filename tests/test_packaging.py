@@ -69,6 +69,7 @@ def test_the_wheel_holds_both_packages_with_their_data_and_nothing_else(clone: P
             assert archive.read(f"jpo/plugins/ci/start/{host}.yml") == (clone / "pipelines" / source).read_bytes()
 
 
+@pytest.mark.slow
 def test_the_wheel_suggests_without_being_installed(wheel: Path, tmp_path: Path) -> None:
     """uvx: from the wheel alone, in an environment of its own that nobody prepared."""
     job = tmp_path / "job"
@@ -222,6 +223,7 @@ def test_the_build_context_has_all_that_is_copied_and_no_more() -> None:
 # --- the commands of a fresh clone ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_make_demo_ends_with_a_suggestion_and_a_clean_git_status(clone: Path) -> None:
     done = run(["make", "demo", f"PYTHON={sys.executable}"], clone)
     assert done.returncode == 0, done.stdout + done.stderr

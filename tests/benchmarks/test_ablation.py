@@ -27,6 +27,7 @@ def ablated(*arguments: str) -> list[list[str]]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_number_that_matters_is_told_from_one_that_does_not_and_is_measured() -> None:
     head, *rows = ablated(MATTERS, DOES_NOT, "rule: undo")
     assert head == ["change", "nights", "last nights"]

@@ -14,6 +14,7 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "advisor.py"
 ADVISOR = runpy.run_path(str(SCRIPT))
 
 
+@pytest.mark.slow
 def test_one_round_measures_jpo_and_its_peers() -> None:
     pytest.importorskip("optuna", reason="optuna is not installed")
     command = [sys.executable, SCRIPT, "--repeat", "1", "--runs", "0", "3", "--json"]

@@ -15,6 +15,7 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "audit.py"
 AUDIT = runpy.run_path(str(SCRIPT))
 
 
+@pytest.mark.slow
 def test_a_short_log_is_verified_both_ways() -> None:
     command = [sys.executable, SCRIPT, "--records", "40", "--runs", "1", "--json"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -8,10 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "calibration.py"
 CALIBRATION = runpy.run_path(str(SCRIPT))
 
 
+@pytest.mark.slow
 def test_it_runs_without_recorded_jobs(tmp_path: Path) -> None:
     command = [sys.executable, SCRIPT, "--jobs", "4", "--traces", tmp_path, "--json"]
     rows = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

@@ -14,6 +14,7 @@ pytest.importorskip("gymnasium", reason='gymnasium not found: pip install "jpo[c
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "cluster.py"
 
 
+@pytest.mark.slow
 def test_it_measures_both_on_the_same_schedules() -> None:
     done = subprocess.run(
         [sys.executable, SCRIPT, "--jobs", "400", "--rounds", "1", "--json"], capture_output=True, text=True, check=False

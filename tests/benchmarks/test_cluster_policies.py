@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "cluster_policies.py"
 
 
+@pytest.mark.slow
 def test_it_plays_the_model_and_the_rules_on_the_same_sequences() -> None:
     words = [sys.executable, SCRIPT, "--platforms", "1", "--jobs", "256", "--json"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

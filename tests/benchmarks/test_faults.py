@@ -22,8 +22,13 @@ MOST_EACH = 2
 TOLERANCE, WAITING_TOLERANCE, FEW = 0.15, 0.5, 25
 """By how much the number of calls differs between releases of Python, SQLite and libpq; where it waits or learns; at least."""
 WAITING = ("learn", "run", "optimize", "watch --apply")
+FIRST = (("SQLite", "suggest"), ("SQLite", "observe"), ("SQLite", "rollback"), ("PostgreSQL", "suggest"))
+"""Played in every `make test`: what writes config.ini, what reads the runs, and a server; the others in `make slow`."""
 COMBINATIONS = [
-    (store, command) for store in FAULTS["stores"]() for command in COMMANDS if store == "SQLite" or command in ON_A_SERVER
+    pytest.param(store, command, marks=() if (store, command) in FIRST else pytest.mark.slow)
+    for store in FAULTS["stores"]()
+    for command in COMMANDS
+    if store == "SQLite" or command in ON_A_SERVER
 ]
 
 

@@ -35,6 +35,7 @@ class Listed:
         self.told.append((choice, charge))
 
 
+@pytest.mark.slow
 def test_it_runs_without_any_table_and_every_policy_takes_part(capsys: pytest.CaptureFixture[str]) -> None:
     assert HPO["main"](["--quick", "--seeds", "1", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)

@@ -3,6 +3,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from jpo.simulate.installations import KINDS
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "installations.py"
@@ -14,6 +16,7 @@ def answer(*options):
     return run.stdout
 
 
+@pytest.mark.slow
 def test_the_table_has_a_row_for_every_kind_and_side():
     out = answer()
     rows = [row.split(" | ")[:2] for row in out.splitlines() if row.startswith("| **")]
@@ -21,6 +24,7 @@ def test_the_table_has_a_row_for_every_kind_and_side():
     assert len({row.count("|") for row in out.splitlines() if row.startswith("|")}) == 1
 
 
+@pytest.mark.slow
 def test_who_knows_the_installation_plays_the_same_jobs_and_where_it_is_none_the_same_runs():
     figures = json.loads(answer("--json", "--kinds", "none", "batch-limit", "--explore", "on"))
     as_simulated, limited = figures["none"]["informed"], figures["batch-limit"]["informed"]

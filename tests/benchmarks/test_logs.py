@@ -14,6 +14,7 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "logs.py"
 LOGS = runpy.run_path(str(SCRIPT))
 
 
+@pytest.mark.slow
 def test_one_round_measures_jpo_and_pandas_which_find_the_same() -> None:
     pytest.importorskip("pandas", reason="pandas is not installed")
     command = [sys.executable, SCRIPT, "--logs", "30", "--rows", "3", "--runs", "1", "--json"]

@@ -35,6 +35,7 @@ def written(chance=0.8, ratio=1.0, loss=1.0, kind="trial", expected=0.9, ends="s
     return Written(kind, chance, expected, expected, Outcome("succeeded", 1.0, 1.0), Outcome(ends, ratio, loss))
 
 
+@pytest.mark.slow
 def test_two_nights_of_a_job_are_played_and_the_promise_is_judged(tmp_path):
     done = played("--json", "--keep", str(tmp_path / "kept"))
     told = json.loads(done.stdout)
@@ -51,6 +52,7 @@ def test_two_nights_of_a_job_are_played_and_the_promise_is_judged(tmp_path):
     assert NIGHTS["values_in"](folder / "config.ini") == second["values"]
 
 
+@pytest.mark.slow
 def test_in_process_the_answers_are_those_of_the_command_line(tmp_path):
     by_process, here = (json.loads(played("--json", *more).stdout)["nights"]["jpo"] for more in ((), ("--in-process",)))
     values, decided_by = zip(*((one["values"], one["decided_by"]) for one in by_process["fixed_epochs_0"]), strict=True)
@@ -58,6 +60,7 @@ def test_in_process_the_answers_are_those_of_the_command_line(tmp_path):
     assert [one["decided_by"] for one in here["fixed_epochs_0"]] == [*decided_by]
 
 
+@pytest.mark.slow
 def test_without_faketime_it_says_so_and_plays_all_the_same(tmp_path):
     (tmp_path / "git").symlink_to(shutil.which("git") or "git")
     done = played(path=str(tmp_path))
@@ -65,6 +68,7 @@ def test_without_faketime_it_says_so_and_plays_all_the_same(tmp_path):
     assert "without faketime; 1 jobs, 2 nights" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("faketime") is None and os.environ.get("CI") != "true", reason="faketime is not installed")
 def test_a_night_is_a_day_later_and_the_versions_play_the_same_luck(tmp_path):
     jpo = Path(sys.executable).parent / "jpo"

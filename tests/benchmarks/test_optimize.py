@@ -30,6 +30,7 @@ def search(policy, *seconds, seed=1):
     return Search(policy, seed, [Trained({}, abs(each), abs(each), reached=each > 0) for each in seconds])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(MISSING) and os.environ.get("CI") != "true", reason=f"{', '.join(MISSING)} not installed")
 @pytest.mark.parametrize(("clock", "policies"), [(("cpu",), "jpo,tpe"), (("wall", "--cpus", "2"), "jpo")])
 def test_it_really_trains_with_every_policy(clock, policies, tmp_path):

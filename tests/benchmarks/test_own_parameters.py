@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "own_parameters.py"
 OWN = runpy.run_path(str(SCRIPT))
 
@@ -24,6 +26,7 @@ def test_each_parameter_matters():
         assert max(OWN["seconds"]({**known, name: value}) for value in ladder) > 1.15 * least
 
 
+@pytest.mark.slow
 def test_two_nights_are_played_by_jpo_and_by_tpe_with_the_same_first_night():
     done = subprocess.run(
         [sys.executable, SCRIPT, "--nights", "2", "--seeds", "1", "--json"], capture_output=True, text=True, check=False

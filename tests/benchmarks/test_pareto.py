@@ -8,6 +8,7 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "pareto.py"
 
 
+@pytest.mark.slow
 def test_volumes_agree_with_optunas_and_each_preference_has_its_rows():
     pytest.importorskip("optuna", reason="optuna is not installed; the benchmark compares with it")
     run = subprocess.run([sys.executable, str(SCRIPT), "--quick", "--json"], capture_output=True, text=True, check=False)

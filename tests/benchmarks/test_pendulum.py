@@ -23,6 +23,7 @@ def at_rest(_: np.ndarray) -> np.ndarray:
     return np.zeros(1, np.float32)
 
 
+@pytest.mark.slow
 def test_a_quick_run_trains_all_three() -> None:
     result = subprocess.run([sys.executable, SCRIPT, "--quick", "--json"], capture_output=True, text=True, check=False)
     figures = json.loads(result.stdout)

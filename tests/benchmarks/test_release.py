@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "release.py"
 RELEASE = runpy.run_path(str(SCRIPT))
 
 
+@pytest.mark.slow
 def test_it_runs() -> None:
     command = [sys.executable, SCRIPT, "--rounds", "1", "--epochs", "3", "--kinds", "waiting", "--json"]
     ways = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)["waiting"]

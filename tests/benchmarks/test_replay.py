@@ -21,6 +21,7 @@ def standing(mean: float, error: float = 0.01) -> Standing:
     return Standing(score, {"one": score})
 
 
+@pytest.mark.slow
 def test_it_runs_without_any_trace_and_says_what_that_means(capsys: pytest.CaptureFixture[str]) -> None:
     assert REPLAY["main"](["--quick", "--jobs", "1", "--seeds", "1"]) == 0
     page = capsys.readouterr().out

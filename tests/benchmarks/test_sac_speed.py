@@ -17,6 +17,7 @@ SPEED = runpy.run_path(str(BENCHMARKS / "sac_speed.py"))
 make = runpy.run_path(str(BENCHMARKS / "sac_adapter.py"))["make"]
 
 
+@pytest.mark.slow
 def test_one_round_measures_both_and_computes_the_claim() -> None:
     pytest.importorskip("stable_baselines3", reason="stable-baselines3 is not installed; it is the peer")
     command = [sys.executable, BENCHMARKS / "sac_speed.py", "--rounds", "1", "--updates", "20", "--json"]

@@ -3,6 +3,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "scenarios.py"
 
 
@@ -12,6 +14,7 @@ def answer(*options):
     return run.stdout
 
 
+@pytest.mark.slow
 def test_the_table_has_a_column_for_every_policy_and_the_harm():
     out = answer("--policies", "steering,by-sla")
     head, *rows = [row for row in out.splitlines() if row.startswith("| ")]
@@ -20,6 +23,7 @@ def test_the_table_has_a_column_for_every_policy_and_the_harm():
     assert "harm of the rule" in out
 
 
+@pytest.mark.slow
 def test_all_policies_play_the_same_jobs():
     pooled = json.loads(answer("--policies", "sac,reinforce", "--json"))["all jobs"]
     assert {name: result["jobs"] for name, result in pooled.items()} == {"sac": 4, "reinforce": 4}

@@ -15,6 +15,7 @@ STORE = runpy.run_path(str(SCRIPT))
 Result = STORE["Result"]
 
 
+@pytest.mark.slow
 def test_two_processes_on_each_database_lose_nothing() -> None:
     pytest.importorskip("psycopg", reason='pip install "jpo[postgres]"')
     command = [sys.executable, SCRIPT, "--processes", "2", "--observations", "6", "--json"]

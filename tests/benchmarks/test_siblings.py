@@ -17,6 +17,7 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "siblings.py"
 SIBLINGS = runpy.run_path(str(SCRIPT))
 
 
+@pytest.mark.slow
 def test_it_runs_without_recorded_jobs() -> None:
     command = [sys.executable, SCRIPT, "--quick", "--json"]
     (rows,) = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout).values()

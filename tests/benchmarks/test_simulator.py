@@ -23,6 +23,7 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "simulator.py"
 SIMULATOR = runpy.run_path(str(SCRIPT))
 
 
+@pytest.mark.slow
 def test_one_round_measures_all_ways_and_computes_the_claim() -> None:
     command = [sys.executable, SCRIPT, "--jobs", "50", "--runs", "4", "--rounds", "1", "--json"]
     environment = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[1])}

@@ -14,6 +14,7 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "startup.py"
 STARTUP = runpy.run_path(str(SCRIPT))
 
 
+@pytest.mark.slow
 def test_one_run_measures_every_command_and_computes_the_claim() -> None:
     result = subprocess.run([sys.executable, SCRIPT, "--runs", "1", "--json"], capture_output=True, text=True, check=False)
     figures = json.loads(result.stdout)

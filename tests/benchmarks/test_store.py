@@ -24,6 +24,7 @@ def store_with(**changes: object) -> object:
     return Store({**good, "suggest": Used(**{"seconds": 0.5, "cpu_seconds": 0.5, "peak_mb": 100.0, **changes})}, 1.0)
 
 
+@pytest.mark.slow
 def test_small_stores_are_measured_and_the_claim_computed() -> None:
     command = [
         sys.executable,

@@ -14,6 +14,7 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "telemetry.py"
 
 
+@pytest.mark.slow
 def test_a_small_history_is_measured_both_ways(tmp_path: Path) -> None:
     if shutil.which("prometheus") is None or shutil.which("promtool") is None:
         reason = "prometheus and promtool not found: apt-get install prometheus"

@@ -16,6 +16,7 @@ def answer(*options):
     return run.stdout
 
 
+@pytest.mark.slow
 def test_the_claim_is_computed_for_every_way_to_try():
     rows = json.loads(answer("--only", "simulated", "--jobs", "6", "--json"))
     ways = [row["trials"] for row in rows]
@@ -26,6 +27,7 @@ def test_the_claim_is_computed_for_every_way_to_try():
         assert 0 <= row["inside_90"] <= 1
 
 
+@pytest.mark.slow
 def test_the_digits_example_is_really_run():
     pytest.importorskip("torch", reason="torch is not installed; the example needs it")
     pytest.importorskip("sklearn", reason="scikit-learn is not installed; the example needs it")

@@ -11,6 +11,7 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "truth.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["local", "slurm"])
 def test_what_is_said_to_be_saved_is_what_the_stamps_of_the_script_say(engine, request):
     if engine == "slurm":

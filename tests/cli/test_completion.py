@@ -8,6 +8,7 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,8 @@ CASES = [
     ("jpo explain nigh", "jpo explain nightly.ini "),
     ("jpo suggest --config tea", "jpo suggest --config team.toml "),
 ]
+FEW = (CASES[0], CASES[3], CASES[4])
+"""A command, a word of an option, a file: every shell gets the same answers, and what it does with one is its script's."""
 
 
 @pytest.fixture
@@ -64,20 +67,22 @@ class Terminal:
 
 
 @pytest.mark.parametrize(
-    ("command", "prepared"),
+    ("command", "prepared", "cases"),
     [
-        (["bash", "--norc", "-i"], ""),
-        (["zsh", "-f", "-i"], "unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u -D; "),
+        (["bash", "--norc", "-i"], "", CASES),
+        (["zsh", "-f", "-i"], "unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u -D; ", FEW),
     ],
     ids=["bash", "zsh"],
 )
 @pytest.mark.usefixtures("zsh_and_fish")
-def test_tab_completes_at_a_terminal(shell: dict[str, str], tmp_path: Path, command: list[str], prepared: str) -> None:
+def test_tab_completes_at_a_terminal(
+    shell: dict[str, str], tmp_path: Path, command: list[str], prepared: str, cases: Sequence[tuple[str, str]]
+) -> None:
     terminal = Terminal(command, tmp_path / "job", shell)
     try:
         ready = f'{prepared}eval "$(jpo completion {command[0]})"; echo re""ady\n'
         assert "ready" in terminal.type(ready, "ready\r\n")
-        for typed, meant in CASES:
+        for typed, meant in cases:
             shown = terminal.type(f"{typed}\t", meant)
             assert meant in shown, (typed, shown)
             terminal.type('\x15echo cl""ean\n', "clean\r\n")
@@ -87,9 +92,9 @@ def test_tab_completes_at_a_terminal(shell: dict[str, str], tmp_path: Path, comm
 
 @pytest.mark.usefixtures("zsh_and_fish")
 def test_fish_completes(shell: dict[str, str], tmp_path: Path) -> None:
-    script = "; ".join(["jpo completion fish | source", *(f'complete -C "{typed}"' for typed, _ in CASES)])
+    script = "; ".join(["jpo completion fish | source", *(f'complete -C "{typed}"' for typed, _ in FEW)])
     found = subprocess.run(["fish", "-c", script], cwd=tmp_path / "job", env=shell, capture_output=True, text=True, check=True)
-    assert [line.split("\t")[0] for line in found.stdout.splitlines()] == [meant.split()[-1] for _, meant in CASES]
+    assert [line.split("\t")[0] for line in found.stdout.splitlines()] == [meant.split()[-1] for _, meant in FEW]
 
 
 def test_what_nobody_can_complete_is_answered_with_nothing(

@@ -45,6 +45,7 @@ def stopped_in_the_middle(numbers: Sequence[int], _what: str) -> Iterator[int]:
         yield number
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny")
 def test_an_interrupted_training_goes_on_where_it_stopped_and_leaves_one_file(tmp_path: Path) -> None:
     path = tmp_path / "p.safetensors"

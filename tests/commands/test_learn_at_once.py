@@ -80,6 +80,7 @@ def wait_until(happened: Callable[[], bool]) -> None:
     pytest.fail("nothing was learnt in four minutes")
 
 
+@pytest.mark.slow
 def test_two_that_learn_at_once_lose_nothing_and_neither_fails(project: Project, url: str) -> None:
     processes = [begun(project.folder, "10m") for _ in range(2)]
     said = [process.communicate() for process in processes]
@@ -88,6 +89,7 @@ def test_two_that_learn_at_once_lose_nothing_and_neither_fails(project: Project,
     assert all("(3 of all workloads so far)\nrelease test: " in out for out, _ in said), said
 
 
+@pytest.mark.slow
 def test_what_was_saved_before_a_kill_stays_and_the_next_goes_on_from_there(project: Project, url: str) -> None:
     process = begun(project.folder, "10m")
     wait_until(lambda: has_learnt(url) or process.poll() is not None)

@@ -92,6 +92,30 @@ def test_configupdater_is_heard_as_a_witness() -> None:
     assert not editing._same_blocks(before, decode(TEXT.replace(b"32", b"64").replace(b"0.1", b"1"), "x"), wanted)
 
 
+@pytest.mark.parametrize(("most", "heard"), [(3, True), (2, False)])
+def test_configupdater_is_asked_about_files_of_a_length_that_it_can_bear(
+    monkeypatch: pytest.MonkeyPatch, most: int, heard: bool
+) -> None:
+    monkeypatch.setattr(editing, "MOST_LINES_FOR_CONFIGUPDATER", most)
+    before, after = decode(TEXT, "x"), decode(TEXT.replace(b"32", b"64").replace(b"0.1", b"1"), "x")
+    assert len(before.lines) == 3
+    assert editing._same_blocks(before, after, {locate(before, "x")[0]: "64"}) is not heard
+
+
+@pytest.mark.parametrize(
+    ("after", "same"),
+    [
+        (TEXT.replace(b"32", b"64"), True),
+        (TEXT.replace(b"32", b"65"), False),
+        (TEXT.replace(b"0.1", b"1"), False),
+        (TEXT.replace(b"32", b"64").replace(b"0.1", b"1"), False),
+    ],
+)
+def test_code_that_strips_comments_must_read_the_new_value_and_the_others_as_before(after: bytes, same: bool) -> None:
+    before = decode(TEXT, "x")
+    assert editing._same_with_inline_comments(before, decode(after, "x"), {locate(before, "x")[0]: "64"}) is same
+
+
 def test_it_is_the_edit_that_fails_where_only_code_with_inline_comments_would_misread() -> None:
     """`a #b` is option `a` for code that strips comments, and then batch_size's own line means something else."""
     data = b"[t]\nx #batch_size = 32\n"

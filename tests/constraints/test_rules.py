@@ -32,6 +32,7 @@ ROWS = [
     (rules.power_of_two, batch(power_of_two=True), {"batch_size": 128}, {"batch_size": 96}),
     (rules.power_of_two, batch(power_of_two=True), {"batch_size": 1}, {"batch_size": 0}),
     (rules.multiple_of, batch(multiple_of=24), {"batch_size": 48}, {"batch_size": 64}),
+    (rules.multiple_of, batch(multiple_of=0.1), {"batch_size": 12345.7}, {"batch_size": 12345.75}),  # 0.1 is none of 2's
     (rules.largest_change, Limits(), {"batch_size": 256}, {"batch_size": 257}),
     (rules.largest_change, Limits(), {"batch_size": 16}, {"batch_size": 15}),
     (rules.not_held, batch(held="pinned in config.ini"), {"batch_size": 64}, {"batch_size": 65}),
@@ -97,3 +98,56 @@ def test_gpu_memory_is_estimated_from_above(card, measured, proposed, need):
     assert rules.gpu_memory_gib(NOW, {**NOW, **proposed}, Limits(card=card), facts) == (
         need if need is None else pytest.approx(need)
     )
+
+
+def test_what_a_gpu_would_get_is_said_in_words():
+    (found,) = rules.batch_per_gpu(NOW, {**NOW, "batch_size": 600.0, "gpus": 4.0}, Limits(), Facts())
+    assert (found.allowed, found.involves) == ("<= 512", ("batch_size", "gpus"))
+    assert found.message == (
+        "batch_size = 600 on gpus = 4 is 150 samples per GPU, more than 4 times today's 32; at most 512 can be tried there"
+    )
+
+
+@pytest.mark.parametrize("now", [{"batch_size": 0.0}, {"gpus": 8.0}])
+def test_a_step_of_the_batch_per_gpu_needs_a_batch_today_and_other_gpus(now):
+    assert list(rules.batch_per_gpu({**NOW, **now}, {**NOW, "batch_size": 6000.0, "gpus": 8.0}, Limits(), Facts())) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "limit", "unit", "words"),
+    [
+        (90.0, 60.0, "s", ("90 s", "60 s")),
+        (3700.0, 3599.0, "s", ("3700 s", "3599 s")),
+        (5400.0, 3600.0, "s", ("1.5 h", "1 h")),
+        (5400.0, 3600.0, "USD", ("5400 USD", "3600 USD")),
+        (0.9, 0.8, "", ("0.9", "0.8")),
+        (1.00001, 1.0, "GiB", ("1.00001 GiB", "1 GiB")),
+    ],
+)
+def test_two_different_numbers_have_the_digits_and_the_unit_that_tell_them_apart(expected, limit, unit, words):
+    assert rules._distinct(expected, limit, unit) == words
+
+
+@pytest.mark.parametrize(
+    ("next_", "fine"),
+    [({"val_loss": -3.0}, True), ({"val_loss": math.nan}, False), ({"cost_usd": 0.0}, True), ({"cost_usd": -1.0}, False)],
+)
+def test_a_forecast_is_a_finite_number_and_only_a_loss_may_be_below_zero(next_, fine):
+    if fine:
+        assert Facts(next=next_, now=next_).next == next_
+    else:
+        with pytest.raises(ValueError, match=r"_next = .* is not a finite number"):
+            Facts(next=next_)
+
+
+@pytest.mark.parametrize(
+    ("expected", "now", "missed"),
+    [(0.5, None, False), (0.6, None, True), (0.6, 0.7, False), (0.6, 0.55, True), (0.6, 0.5, True), (None, 0.9, False)],
+)
+def test_a_loss_above_its_limit_is_no_violation_where_todays_is_as_bad(expected, now, missed):
+    limits = Limits(sla={"val_loss_max": 0.5})
+    facts = Facts(
+        next={} if expected is None else {"val_loss": expected},
+        now={} if now is None else {"val_loss": now},
+    )
+    assert [v.rule for rule in rules.SLA_RULES for v in rule(NOW, NOW, limits, facts)] == ["val_loss_within_sla"] * missed

@@ -24,10 +24,13 @@ ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "digits"
 MISSING = [name for name in ("torch", "sklearn") if importlib.util.find_spec(name) is None]
 
-pytestmark = pytest.mark.skipif(
-    bool(MISSING) and os.environ.get("CI") != "true",
-    reason=f'{", ".join(MISSING)} not installed: pip install "jpo[examples]"',
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        bool(MISSING) and os.environ.get("CI") != "true",
+        reason=f'{", ".join(MISSING)} not installed: pip install "jpo[examples]"',
+    ),
+]
 
 
 def command(folder: Path, *options: str, **values: object) -> list[str]:

@@ -97,6 +97,7 @@ def codes_of(report: Path) -> list[str]:
     return [code for code in document["reason_codes"] if code == "JPO-W650"]
 
 
+@pytest.mark.slow
 def test_on_gitlab_the_full_image_learns_and_the_slim_one_says_that_nobody_does(image: tuple[str, Any]) -> None:
     name, machine = image
     done = run_job(machine, jobs()["jpo-suggest"], **BRIEF)
@@ -106,6 +107,7 @@ def test_on_gitlab_the_full_image_learns_and_the_slim_one_says_that_nobody_does(
     assert ("learning is off because torch is not installed" in (report / "summary.md").read_text()) == (name == "slim")
 
 
+@pytest.mark.slow
 def test_on_github_the_action_learns_with_torch_and_says_that_nobody_does_without(image: tuple[str, Any], tmp_path: Path) -> None:
     name, machine = image
     machine = replace(machine, environment={**machine.environment, **BRIEF})
@@ -114,6 +116,7 @@ def test_on_github_the_action_learns_with_torch_and_says_that_nobody_does_withou
     assert codes_of(tmp_path / "jpo-report") == ([] if name == "full" else ["JPO-W650"])
 
 
+@pytest.mark.slow
 def test_where_learning_is_turned_off_on_purpose_nothing_is_learnt_and_nothing_said(
     image: tuple[str, Any], tmp_path: Path
 ) -> None:
@@ -126,6 +129,7 @@ def test_where_learning_is_turned_off_on_purpose_nothing_is_learnt_and_nothing_s
     assert (codes_of(tmp_path / "jpo-report"), learns(machine)) == ([], False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", ["gitlab", "github"])
 def test_a_scheduled_job_learns_in_two_lines_and_the_slim_image_of_the_others_is_content(
     image: tuple[str, Any], tmp_path: Path, platform: str
@@ -146,6 +150,7 @@ def test_a_scheduled_job_learns_in_two_lines_and_the_slim_image_of_the_others_is
         assert platform == "gitlab" or (tmp_path / "summary").read_text() == f"    \n    {learnt}\n    {tested}\n"
 
 
+@pytest.mark.slow
 def test_after_a_scheduled_job_has_learnt_a_slim_image_does_not_complain(machine: Any, pythons: Pythons) -> None:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     machine = with_image(machine, pythons["full"])
@@ -273,6 +278,7 @@ def installation(tmp_path: Path, environment: Path) -> Iterator[Installation]:
     server.server_close()
 
 
+@pytest.mark.slow
 def test_torch_comes_from_its_index_once_and_then_from_the_cache(installation: Installation) -> None:
     assert installation.step() == INSTALLED
     assert [file.name for file in installation.cache.iterdir()] == ["torch-2.13.0+cpu-py3-none-any.whl"]
@@ -280,11 +286,13 @@ def test_torch_comes_from_its_index_once_and_then_from_the_cache(installation: I
     assert installation.step(NOWHERE) == INSTALLED
 
 
+@pytest.mark.slow
 def test_without_the_index_there_is_a_warning_and_nothing_for_the_cache(installation: Installation) -> None:
     assert installation.step(NOWHERE) == LEFT_OUT
     assert not installation.cache.exists()
 
 
+@pytest.mark.slow
 def test_another_file_than_the_pinned_one_is_not_installed_wherever_it_comes_from(installation: Installation) -> None:
     good = (installation.index / "torch/torch-2.13.0+cpu-py3-none-any.whl").read_bytes()
     wheel(installation.index, "torch", "2.13.0+cpu", "raise SystemExit('ours')")

@@ -99,7 +99,15 @@ def test_plain_numbers_have_four_digits_at_most(value: float, text: str) -> None
     ("written", "shown"),
     [
         *(("2e-05", "2e-5"), ("0.00002", "2e-5"), ("2E-5", "2e-5"), ("0.10", "0.1"), ("64", "64"), ("1e-3", "0.001")),
-        *(("0.0141421", "0.0141421"), ("10000000", "10000000"), ("32G", "32G"), ("adamw_torch", "adamw_torch"), ("nan", "nan")),
+        *(
+            ("0.0141421", "0.0141421"),
+            ("10000000", "10000000"),
+            ("1000000", "1000000"),
+            ("0", "0"),
+            ("32G", "32G"),
+            ("adamw_torch", "adamw_torch"),
+            ("nan", "nan"),
+        ),
     ],
 )
 def test_a_value_of_a_file_is_shown_in_the_form_of_all_numbers(written: str, shown: str) -> None:

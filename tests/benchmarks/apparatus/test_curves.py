@@ -10,6 +10,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed; the curves
 FAMILIES = runpy.run_path(str(Path(__file__).parents[3] / "benchmarks" / "apparatus" / "curves.py"))["FAMILIES"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_seed_says_how_a_run_of_a_family_goes(family):
     curve, configurations, seed = FAMILIES[family]

@@ -70,7 +70,7 @@ def test_an_absurd_value_is_left_out_named_and_nothing_else_of_the_run(name: str
         assert believed[6].outcome.memory_gib == (None if name == "memory_gib" else USUAL["memory_gib"])
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.tuples(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import TelemetryError
+from jpo.records import Identity
 from jpo.telemetry.contract import STALE_SECONDS
 from jpo.telemetry.csv.lines import FIRST_PAUSE_SECONDS, LONGEST_LINE, MOST_LOSSES, Log, Trends
 
@@ -54,6 +55,7 @@ def test_a_log_is_closed_by_end_and_status_together():
     [
         (("# run_id=a", "# run_id=b"), "line 2: run_id is already 'a' above; one log is one run"),
         (("epoch,samples",), "line 1: the first row must name the columns"),
+        (("time,epoch,epoch",), "line 1: the first row must name the columns"),
         ((HEADER, "1,2"), "line 2: 2 cells under 5 columns"),
         ((HEADER, "1,x,,,"), "line 2: epoch 'x' is not a number"),
         ((HEADER, "inf,,,,"), "line 2: time is not finite"),
@@ -88,6 +90,17 @@ def trends_of(losses: list[float]) -> Trends:
         ([0.5, 0.6, 0.7], False),
         ([0.5, 0.4, 0.7, 0.8], False),
         ([0.5, 0.6, 0.7, 180.0], False),
+        ([0.7, 0.8, 0.9, 1.0], True),  # and no further
+        ([50.0, 70.0, 90.0, 100.0], True),
+        ([0.5, 0.7, 0.9, 1.1], False),
+        ([0.0, 0.3, 0.6, 0.9], True),
+        ([-0.1, 0.3, 0.6, 0.9], False),
+        ([0.1, 0.2, 0.4, 0.5], True),  # half of the way
+        ([0.1, 0.2, 0.4, 0.49], False),
+        ([0.75, 0.8, 0.85, 0.875], True),
+        ([0.75, 0.8, 0.81, 0.82], False),  # it hardly rises
+        ([*(at / 10 for at in range(10)), 0.8], True),  # nine of ten steps
+        ([*(at / 10 for at in range(9)), 0.7, 0.6], False),
     ],
 )
 def test_a_loss_that_rises_to_one_looks_like_an_accuracy(losses: list[float], rises: bool) -> None:
@@ -97,3 +110,52 @@ def test_a_loss_that_rises_to_one_looks_like_an_accuracy(losses: list[float], ri
 def test_losses_that_are_no_numbers_are_counted_and_left_out() -> None:
     trends = trends_of([0.9, math.nan, 0.7])
     assert (trends.nans, trends.nan_line, trends.last["val_loss"]) == (1, 9, 0.7)
+
+
+def test_the_first_row_whose_time_is_before_the_one_above_it_is_kept() -> None:
+    trends = Trends()
+    assert (trends.line, trends.back_line, trends.nan_line, trends.nans) == (0, 0, 0, 0)
+    found = []
+    for line, time in enumerate((10.0, 10.0, 9.0, 20.0, 8.0), start=4):
+        trends.take({"time": time}, line)
+        found.append(trends.back_line)
+    assert (found, trends.line) == ([0, 0, 6, 6, 6], 8)
+
+
+def test_steps_and_rises_of_a_loss_are_counted_from_its_second_value() -> None:
+    trends = trends_of([0.5, 0.6, 0.6, 0.4])
+    assert (trends.steps, trends.up, trends.most, trends.first["val_loss"]) == (
+        {"val_loss": 3},
+        {"val_loss": 1},
+        {"val_loss": 0.6},
+        0.5,
+    )
+
+
+@pytest.mark.parametrize(("line", "hardware"), [("# hardware=a100", "a100"), ("# hardware=", None), ("# x=1", None)])
+def test_the_workload_has_the_hardware_that_the_log_names(line: str, hardware: str | None) -> None:
+    assert a_log("# dataset=d", "# model=m", "# framework=f", line).identity == Identity("d", "m", "f", hardware)
+
+
+def test_a_line_may_be_as_long_as_the_longest_and_a_later_list_of_metrics_replaces_the_first() -> None:
+    log = a_log("# note=" + "x" * (LONGEST_LINE - 7), "# metrics=f1", "# metrics=f1,auc,val_loss", "# f1", "# f1")
+    assert (log.head["metrics"], log.metric_names, log.lines) == ("f1,auc,val_loss", ["f1", "auc"], 5)
+    assert (log.place_of("metrics"), log.place_of("end")) == ("# metrics= in line 2", "# end=")
+
+
+@pytest.mark.parametrize(
+    ("line", "stated"),
+    [
+        ("# duration=7", ("duration", 7.0)),
+        ("# duration_seconds=8", ("duration_seconds", 8.0)),
+        ("# duration=1h", None),
+        ("# d=1", None),
+    ],
+)
+def test_a_log_may_say_how_long_its_run_took(line: str, stated: tuple[str, float] | None) -> None:
+    assert a_log(line).stated_duration == stated
+
+
+def test_steps_of_the_optimiser_are_read_from_whichever_column_has_them() -> None:
+    log = a_log("time,global_step,val_loss", "1,10,0.5", "2,,0.4", "3,30,0.3")
+    assert (log.trends.first["step"], log.trends.last["step"]) == (10.0, 30.0)

@@ -1,0 +1,105 @@
+"""The parts in which the tests run, each of which has a target in the Makefile.
+
+- `units` and `rest` are `make test`: first what takes milliseconds each, then commands, servers and pipelines.
+- `slow` is all that is marked so: it trains for real, makes installations, or plays a benchmark. CI runs it behind the others.
+- `quick` are the units that need neither torch nor a service: for every change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+PARTS = ("units", "rest", "slow", "quick")
+MARK = "pytest.mark.slow"
+TESTS = Path(__file__).parent
+NO_UNITS = (
+    "benchmarks",
+    "commands",
+    "contracts",
+    "end_to_end",
+    "examples",
+    "golden",
+    "learning",
+    "pipelines",
+    "plugins/ci",
+    "plugins/launch/engines",
+    "plugins/launch/story",
+    "plugins/page",
+    "test_docs.py",
+    "test_packaging.py",
+    "test_website.py",
+    "test_website_in_a_browser.py",
+)
+"""Tests of commands, servers, installations, learning; all others are unit tests, of which a thousand take a few seconds."""
+SERVICES = {
+    "start_prometheus",
+    "start_victoria",
+    "start_postgres",
+    "slurm_cluster",
+    "chromium",
+    "mlflow_server",
+    "kubectl",
+    "shellcheck",
+    "zsh_and_fish",
+    "gitlab_ci_local",
+    "github_language",
+}
+"""Fixtures of conftest.py that stand for what Debian or npm brings; others ask for them."""
+LONGEST = (
+    "plugins/launch/story/optimize/test_loop",
+    "commands/test_attacks",
+    "pipelines/test_github",
+    "plugins/page/test_report_page",
+    "pipelines/test_gitlab",
+    "learning/test_continual",
+    "commands/test_learn",
+    "pipelines/test_learning",
+    "commands/test_values_in_force",
+    "plugins/launch/engines/aws/test_launcher",
+    "plugins/launch/engines/slurm/test_launcher",
+    "golden/test_golden",
+    "end_to_end/test_prometheus",
+    "commands/test_rollback",
+    "learning/test_release",
+)
+"""Modules of a quarter of a minute and more, which begin last, the longest first: so none of them ends long after all others."""
+
+
+class WithoutTorch(PathFinder):
+    """Finds what is installed but torch: it takes seconds to import, and its tests are skipped as where it is missing."""
+
+    @classmethod
+    def find_spec(cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        return None if fullname == "torch" else PathFinder.find_spec(fullname, path, target)
+
+
+def is_unit(module: Path) -> bool:
+    return not any(module.is_relative_to(TESTS / other) for other in NO_UNITS)
+
+
+def may_hold(part: str, module: Path) -> bool:
+    """Whether a file has tests of this part; what has none is not even imported."""
+    if part == "slow":
+        return not is_unit(module) and MARK in module.read_text(encoding="utf-8")
+    return is_unit(module) == (part != "rest")
+
+
+def belongs(part: str, item: pytest.Item) -> bool:
+    """Whether a test of such a file is of this part."""
+    if part == "quick":
+        return not SERVICES.intersection(getattr(item, "fixturenames", ()))
+    return (item.get_closest_marker("slow") is not None) == (part == "slow")
+
+
+def longest_last(items: list[pytest.Item]) -> Sequence[str]:
+    """Puts the modules of LONGEST behind all others; the names in it that no module has."""
+    last = {TESTS / f"{name}.py": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: last.get(item.path, -1))
+    return [str(path) for path in last if not path.exists()]
