@@ -56,11 +56,9 @@ check: .venv/.dev  ## format, lint, types, import contracts, documentation; the 
 	@$(BIN)/python -m pytest tests/test_docs.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --config-file website/mkdocs.yml
 
-bench: .venv/.dev  ## measurements next to peers, written to docs/benchmarks.md; most of an hour on two cores
-	@set -o pipefail; { printf '# Benchmarks\n\nWritten by `make bench` on %s: %s, %s cores, commit %s. Ratios come from one run on one machine.\n' \
-	    "$$(date -I)" "$$(uname -m)" "$$(nproc)" "$$(git rev-parse --short HEAD)"; \
-	  for script in $(filter-out %/sac_adapter.py %/ablation.py %/mutants.py,$(wildcard benchmarks/*.py)); do printf '\n'; $(BIN)/python $$script || failed=1; done; \
-	  exit $${failed:-0}; } | tee docs/benchmarks.md  # a claim that does not hold is no reason to leave out what follows
+bench: .venv/.dev  ## measurements beside peers, in docs/benchmarks: PART=nights (with ARGS="..."), or all that are not of this code
+	@failed=0; $(BIN)/python benchmarks/apparatus/parts.py $(if $(PART),$(PART) $(ARGS)) || failed=1; \
+	  $(BIN)/python benchmarks/page.py && exit $$failed  # a claim that does not hold is no reason to leave out what follows
 
 services:  ## servers and tools that tests use, from Debian's packages; without them their tests are skipped (in CI: an error)
 	@.ci/install $(SERVICES) || [[ $${CI:-} != true ]]

@@ -145,7 +145,7 @@ def agree(answers: Mapping[str, str]) -> bool:
 
 
 def table(used: Mapping[str, Used], logs: int, rows: int, runs: int, holds: bool) -> str:
-    """The figures as a section of docs/benchmarks.md."""
+    """The figures as a page of docs/benchmarks."""
     lines = [f"| {name} | {usage.seconds:.2f} | {usage.memory_mib:.0f} |" for name, usage in used.items()]
     head = [
         f"## {logs:,} CSV logs of {rows} rows",

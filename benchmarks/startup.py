@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 YARDSTICK = 'python -c "import torch"'
 SUGGEST = "jpo suggest config.ini --dry-run --offline"
-MOST = 0.38  # of the yardstick's CPU time, as docs/benchmarks.md says, where its floor is, too
+MOST = 0.38  # of the yardstick's CPU time, as docs/benchmarks/startup.md says, where its floor is, too
 
 
 def main(argv: list[str]) -> int:

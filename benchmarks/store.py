@@ -221,7 +221,7 @@ def document(measured: Measured, holds: bool) -> dict[str, object]:
 
 
 def table(measured: Measured, times: int, holds: bool) -> str:
-    """The figures as a section of docs/benchmarks.md."""
+    """The figures as a page of docs/benchmarks."""
     lines = ["## Long histories", "", f"{stamp()}. Median of {times}, whole processes; (ratio to the first version).", ""]
     head = ["runs on record", "command", "version", "CPU seconds", "peak MB", "file MB"]
     lines += ["| " + " | ".join(head) + " |", "|---|---|---|---:|---:|---:|"]

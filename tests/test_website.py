@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import inspect
+import json
 import os
 import re
 import subprocess
@@ -11,10 +12,14 @@ import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+from command_lines import leaves
 
 import jpo
+from jpo.commands.config import schema
+from jpo.project.plugins.tables import settings_schema
 
 ROOT = Path(__file__).parents[1]
 CODES = re.findall(r"^\*\*(JPO-[EWI]\d{3})\*\*: ", (ROOT / "docs/codes.md").read_text("utf-8"), re.MULTILINE)
@@ -56,6 +61,30 @@ class Loaded(HTMLParser):
         named = dict(attributes)
         if tag != "a" and named.get("rel") not in ("canonical", "prev", "next"):
             self.addresses += [address for name in ("src", "href", "data") if (address := named.get(name))]
+
+
+@pytest.fixture(scope="module")
+def places(site: Path) -> dict[Path, set[str]]:
+    """Each page with its anchors."""
+    return {page: set(re.findall(r"\sid=[\"']?([^\"'\s>]+)", page.read_text("utf-8"))) for page in site.rglob("*.html")}
+
+
+def test_every_link_within_the_site_leads_to_a_file_and_to_an_anchor_of_it(site: Path, places: dict[Path, set[str]]) -> None:
+    """MkDocs checks the links of Markdown; here are those of menus, made pages, and HTML too."""
+    dead = []
+    for page in places:
+        for quoted in set(re.findall(r"\s(?:href|src)=[\"']?([^\"'\s>]+)", page.read_text("utf-8"))):
+            address, _, anchor = html.unescape(unquote(quoted)).partition("#")
+            to = (
+                Path(os.path.normpath(site / address.lstrip("/") if address.startswith("/") else page.parent / address))
+                if address
+                else page
+            )
+            to = to / "index.html" if to.is_dir() else to
+            if not re.match(r"\w+:|//", address) and not (to.is_file() and (not anchor or anchor in places.get(to, {anchor}))):
+                dead.append(f"{page.relative_to(site)}: {quoted}")
+    assert len(places) > len(CODES)
+    assert dead == []
 
 
 def test_nothing_comes_from_another_host(site: Path) -> None:
@@ -100,3 +129,30 @@ def test_the_page_of_the_api_has_every_public_name_with_its_docstring(site: Path
         assert " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].replace("`", "").split()) in shown, name
     assert "learning_rate" in shown
     assert "explore: Literal['off', 'safe', 'on'] = 'safe'," in shown
+
+
+def text_of(page: Path) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", page.read_text("utf-8"))).split())
+
+
+def test_the_page_of_commands_has_every_command_with_its_help(site: Path) -> None:
+    shown = text_of(site / "commands.html")
+    for name, command in leaves():
+        assert f"Usage: jpo {name} " in shown, name
+        assert " ".join(str(command.help).partition("\n\n")[0].split()) in shown, name
+
+
+def test_the_page_of_settings_has_every_key_with_its_default(site: Path) -> None:
+    page = (site / "settings.html").read_text("utf-8")
+    for name, one in settings_schema()["$defs"].items():
+        for key in one.get("properties", {}) if name.endswith("Table") else ():
+            assert f"<td>{key}</td>" in page or f".{key}]" in text_of(site / "settings.html"), (name, key)
+    assert re.search(
+        r"<td>explore</td>\s*<td><code>\"off\"</code> or .*</td>\s*<td><code>\"safe\"</code></td>", html.unescape(page)
+    )
+
+
+@pytest.mark.parametrize("output", ["settings", "suggestion"])
+def test_the_schemas_are_those_that_jpo_prints(output: str, site: Path) -> None:
+    file = site / {"settings": "jpo.schema.json", "suggestion": "suggestion.schema.json"}[output]
+    assert json.loads(file.read_text("utf-8")) == json.loads(schema(output))

@@ -13,8 +13,20 @@ from test_website import site  # noqa: F401 - a fixture
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright not found: pip install playwright")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe not found: pip install axe-playwright-python")
-PAGES = ("index", "start", "guide", "codes/JPO-W160", "hosts", "jpo-toml", "codes", "benchmarks")
-LONG = ("codes", "benchmarks")
+PAGES = (
+    "index",
+    "start",
+    "guide",
+    "codes/JPO-W160",
+    "hosts",
+    "jpo-toml",
+    "codes",
+    "benchmarks",
+    "benchmarks/nights",
+    "commands",
+    "settings",
+)
+LONG = ("codes", "benchmarks/nights", "commands", "settings")
 """Pages of which axe takes seconds."""
 SECONDS = 240
 """A busy machine lays a page out late."""

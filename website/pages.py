@@ -63,6 +63,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     source = page.file.src_uri
     if source.startswith("codes/"):
         return markdown
+    if source == "index.md":
+        page.meta["hide"] = ["toc"]  # a screen of 120 columns needs the room
     copied = "README.md" if source == "index.md" else source.removeprefix("repository/")
     path = copied if copied != source else f"docs/{source}"
     markdown = outside_of_code(markdown, lambda text: LINK.sub(lambda link: f"]({place(link[1], path)}{link[2] or ''})", text))
@@ -161,7 +163,7 @@ def page_of(path: str) -> str:
         return "index.md"
     folder = "/index" if (ROOT / path).is_dir() else ""
     if path.startswith("docs/"):
-        return f"{path.removeprefix('docs/')}{folder}{'' if path.endswith('.md') else '.md'}"
+        return f"{path.removeprefix('docs/')}{folder}{'.md' if folder else ''}"
     visible = path.replace("/.", "/")  # MkDocs leaves out what begins with a dot
     return f"repository/{visible}{folder}{'' if path.endswith(('.md', '.css')) else '.md'}"
 

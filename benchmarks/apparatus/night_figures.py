@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+import numpy as np
+
 from apparatus.night_jobs import KINDS
 from apparatus.night_truth import LOSS_KEPT, WELL, Job
 from apparatus.stamp import stamp
@@ -213,7 +215,7 @@ def figures(plays: Sequence[Play]) -> Figures:
 
 
 def report(played: Played, jobs: Sequence[Job], how: str) -> str:
-    """The figures as a section of docs/benchmarks.md, and each job's nights in one line."""
+    """The figures as a page of docs/benchmarks, and each job's nights in one line."""
     overall = {name: figures(list(plays.values())) for name, plays in played.items()}
     first = next(iter(overall.values()))
     lines = ["## Nights", "", f"{stamp()}. {how}; {first.plays} jobs, {first.nights} nights.", ""]
@@ -229,6 +231,7 @@ def report(played: Played, jobs: Sequence[Job], how: str) -> str:
         lines.append("")
     for (before, old), (after, new) in pairwise(overall.items()):
         lines += [f"{after} / {before}: last nights {new.last / old.last:.3f}, all nights {new.every / old.every:.3f}.", ""]
+    lines += [*against_keeping(played), ""]
     *_, judged = overall.values()
     lines += ["Promised: " + "; ".join(f"{words}{'' if held else ' - BROKEN'}" for words, held in judged.promises.items()) + "."]
     lines += [f"The promise {'holds' if judged.holds else 'DOES NOT HOLD'}.", ""]
@@ -239,6 +242,21 @@ def report(played: Played, jobs: Sequence[Job], how: str) -> str:
             f"{job.name:{width[0]}} {name:{width[1]}}" + "".join(map(word, plays[job.name])) for name, plays in played.items()
         ]
     return "\n".join([*lines, "```"])
+
+
+def against_keeping(played: Played) -> list[str]:
+    """A night's cost / best with its 90% interval: of other jobs of these kinds, by bootstrap over those that were played."""
+    rng = np.random.default_rng(0)
+    lines = ["| a night's cost / best (90% interval over jobs) | all nights | last nights |", "|---|---:|---:|"]
+    for name, plays in {"today's values are kept": next(iter(played.values())), **played}.items():
+        ratio = (lambda night: night.ratio) if name in played else (lambda night: night.keeping)
+        cells = []
+        for begin in (0, -LAST_NIGHTS):
+            logs = np.array([np.mean(np.log([ratio(night) for night in play[begin:]])) for play in plays.values()])
+            drawn = np.quantile(rng.choice(logs, (4000, len(logs))).mean(axis=1), (0.05, 0.95))
+            cells.append("{:.2f} ({:.2f} to {:.2f})".format(*np.exp([logs.mean(), *drawn])))
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
 
 
 COSTS = ("first", f"last {LAST_NIGHTS} / best", "worst job's", "all nights", f"> {DEAR:g} of keeping", "worst / keeping")

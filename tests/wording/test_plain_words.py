@@ -45,7 +45,7 @@ CODE = re.compile(r"```.*?```|`[^`]*`|^    .*?$|\]\([^)]*\)", re.DOTALL | re.MUL
 SQL = re.compile(r"\b(?:SELECT|INSERT|UPDATE|CREATE|ALTER|DELETE|PRAGMA|SET LOCAL)\b")
 
 EXCEPTED = {
-    "docs/benchmarks.md": "a log of measurements with their commits: what was written at the time stays",
+    "docs/benchmarks": "a log of measurements with their commits: what was written at the time stays",
 }
 
 
@@ -89,7 +89,9 @@ def test_every_printed_sentence_is_in_plain_words() -> None:
 PAGES = [*sorted(path for path in (ROOT / "docs").rglob("*.md") if "decisions" not in path.parts), ROOT / "README.md"]
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if str(p.relative_to(ROOT)) not in EXCEPTED], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if str(p.parent.relative_to(ROOT)) not in EXCEPTED], ids=lambda page: page.name
+)
 def test_every_page_is_in_plain_words(page: Path) -> None:
     found = forbidden(CODE.sub(" ", page.read_text(encoding="utf-8")), EVERYWHERE)
     assert not found, "\n".join(found)
