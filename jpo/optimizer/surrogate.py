@@ -165,7 +165,9 @@ class Surrogate:
 
     @cached_property
     def _power_watts(self) -> Floats:
-        return power_watts(self.candidates, self.runs)
+        belief = self.belief
+        relative = belief.weights @ (belief.log_cost - belief.log_time) if self.candidates.by_energy else None
+        return power_watts(self.candidates, self.runs, relative)
 
     def knows(self, preference: Preference) -> bool:
         """Whether something is believed of all that a preference weighs: of money and energy it is one of them."""
