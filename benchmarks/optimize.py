@@ -1,7 +1,8 @@
 """Digits really trained, ten times after a baseline: what a model of 97% accuracy takes by `jpo optimize` and by its peers.
 
 The job is examples/digits, one thread, target 0.97, with its config.ini as it is (`--start example`: good values already), or
-with those of a careless user (batch size 256, learning rate 0.01, epochs enough to reach the target). Each seed has baseline runs
+with those of a careless user (batch size 256, learning rate 0.01, epochs enough to reach the target); with `--start gpu` it is
+examples/vision on one GPU. Each seed has baseline runs
 with these values, then RUNS more, chosen by: jpo, Optuna's TPE and GPSampler, random search over the same space (batch sizes 8 to
 256, learning rates 0.001 to 0.1; by the wall clock also up to --cpus threads), and keep, which never changes anything. Runs of
 the peers are stopped at twice the shortest run so far that reached the target, those of jpo as it decides; all start from their
@@ -27,6 +28,7 @@ import json
 import math
 import os
 import runpy
+import shutil
 import signal
 import subprocess
 import sys
@@ -45,7 +47,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 from apparatus.stamp import stamp
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "digits"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 USD_PER_CPU_HOUR = 0.04
 LARGEST_RATIO = 0.55
 FEWEST_MODELS = 0.8
@@ -58,6 +60,7 @@ EXPONENTS, RATES = (3, 8), (1e-3, 1e-1)
 STARTS: Mapping[str, Mapping[str, float]] = {
     "example": {},
     "careless": {"batch_size": 256, "learning_rate": 0.01, "epochs": 400},
+    "gpu": {"gpus": 1},
 }
 """The example's own values are good ones already; those of a careless user are slow, and reach the target if they may."""
 POLICIES = ("keep", "jpo", "tpe", "gp", "random")
@@ -162,7 +165,8 @@ def seeds_of(text: str) -> list[int]:
 def searched(policy: str, seed: int, folder: Path, arguments: argparse.Namespace) -> Search:
     """One search in a folder of its own."""
     (folder / "runs").mkdir(parents=True, exist_ok=True)
-    (folder / "config.ini").write_text((EXAMPLE / "config.ini").read_text(encoding="utf-8"), encoding="utf-8")
+    for name in ("config.ini", "train.py"):
+        shutil.copy(EXAMPLES / ("vision" if arguments.start == "gpu" else "digits") / name, folder)
     written(folder / "config.ini", {"target_accuracy": arguments.target, **STARTS[arguments.start]})
     if policy == "jpo":
         cpus = f"{{ max = {arguments.cpus} }}" if arguments.cpus > 1 else "{ freeze = true }"
@@ -232,7 +236,7 @@ def by_jpo(seed: int, folder: Path, arguments: argparse.Namespace) -> list[Train
         "json",
     ]
     bold = ["--explore", arguments.explore] if arguments.explore else []
-    command = [jpo, "optimize", "config.ini", *asked, *bold, "--", str(EXAMPLE / "train.py"), "config.ini"]
+    command = [jpo, "optimize", "config.ini", *asked, *bold, "--", str(folder / "train.py"), "config.ini"]
     done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"jpo optimize ended with {done.returncode}; its folder is {folder}")
@@ -300,10 +304,10 @@ def trained(
     config = folder / "config.ini"
     written(config, values)
     log = folder / "runs" / f"{run_id}.csv"
-    words = ["train.py", str(config), "--run-id", run_id, "--log-dir", str(folder / "runs")]
+    words = [str(folder / "train.py"), str(config), "--run-id", run_id, "--log-dir", str(folder / "runs")]
     with (folder / f"{run_id}.out").open("wb") as output:
         if clock == "wall":
-            child = subprocess.Popen([sys.executable, str(EXAMPLE / words[0]), *words[1:]], stdout=output).pid
+            child = subprocess.Popen([sys.executable, *words], stdout=output).pid
         else:
             child = forked(words, output.fileno(), start, allowed)
     begun, stopped = None, clock == "cpu"
@@ -328,7 +332,7 @@ def forked(words: list[str], output: int, start: float | None, allowed: float | 
             os.dup2(output, 1)
             sys.argv = words
             live_by_cpu_time(start, allowed)
-            runpy.run_path(str(EXAMPLE / "train.py"), run_name="__main__")
+            runpy.run_path(words[0], run_name="__main__")
         except SystemExit as end:
             code = int(end.code or 0)
         finally:

@@ -131,7 +131,15 @@ def _quota(tables: Mapping[str, object]) -> Quota:
 
 
 PRICES = (
-    *("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour", "usd_per_kwh", "gpu_type", "usd_per_gpu_hour_of"),
+    *(
+        "usd_per_gpu_hour",
+        "usd_per_cpu_hour",
+        "usd_per_gib_hour",
+        "usd_per_kwh",
+        "kg_co2_per_kwh",
+        "gpu_type",
+        "usd_per_gpu_hour_of",
+    ),
     *("catalogue", "region", "spot", "spot_share", "currency", "per_usd"),
 )
 
@@ -154,7 +162,8 @@ def _prices(tables: Mapping[str, object]) -> Prices:
     def price(key: str, value: object) -> float:
         return (_number(value, f"[prices] {key}", low=0) or 0.0) * scale
 
-    price("usd_per_kwh", given.get("usd_per_kwh"))  # not part of an hour's price; mistyped it is an error all the same
+    for name in ("usd_per_kwh", "kg_co2_per_kwh"):  # not part of an hour's price; mistyped they are errors all the same
+        price(name, given.get(name))
     return Prices(
         usd_per_gpu_hour=price("usd_per_gpu_hour", by_type[kind] if by_type else given.get("usd_per_gpu_hour")),
         usd_per_cpu_hour=price("usd_per_cpu_hour", given.get("usd_per_cpu_hour")),

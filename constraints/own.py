@@ -36,7 +36,7 @@ RESERVED = frozenset(
         *("train_loss", "val_loss", "val_accuracy", "loss_slope", "loss_slope_error", "converged", "stopped", "memory_bytes"),
         *("gpu_utilisation", "cpu_utilisation", "gpu_memory_gib", "cpu_cores_mean", "cpu_cores_p95", "memory_mean_gib"),
         *("memory_p95_gib", "parameters", "decided_by", "duration", "cost", "loss", "accuracy", "throughput", "fell_silent"),
-        *("power_limit_w", "assumed"),
+        "assumed",
     }
 )
 """Names of what is recorded of a run, or says which run it is: in its log, its labels, or a column of a report."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from constraints.amounts import gib, seconds, share, usd
+from constraints.amounts import gib, joules, seconds, share, usd
 from constraints.numbers import number_of
 from constraints.unknown import table_of
 
@@ -20,7 +20,7 @@ class SlaTarget:
     """A target of [sla]; its limit is the smallest value that keeps it where its name ends with _min, else the largest.
 
     Attributes:
-        read: its limit in jpo.toml; None: an amount of money, which may be in the currency of [prices].
+        read: its limit in jpo.toml; None: in a unit that [prices] may explain, see WITH_PRICES.
         quantity: of the forecast.
         rule: its name in verdicts.
         words: what is limited, the verb of a run that misses it, the unit.
@@ -58,7 +58,12 @@ SLA: Mapping[str, SlaTarget] = {
     "cpu_util_min": SlaTarget(share, "cpu_utilisation", "cpu_utilisation_within_sla", ("CPU utilisation", "use", "of its CPUs")),
     "val_loss_max": SlaTarget(number_of, "val_loss", "val_loss_within_sla", _LOSS, no_worse_loss),
     "accuracy_min": SlaTarget(share, "val_accuracy", "accuracy_within_sla", _ACCURACY, no_worse_accuracy),
+    "energy_max": SlaTarget(None, "energy_joules", "energy_within_sla", ("energy", "take", "J")),
 }
+
+
+WITH_PRICES = {"cost_max": usd, "energy_max": joules}
+"""Readers of limits that may be in the currency of [prices], or in kg of CO2."""
 
 
 def sla_limits(tables: Mapping[str, object]) -> Mapping[str, float]:
@@ -68,5 +73,5 @@ def sla_limits(tables: Mapping[str, object]) -> Mapping[str, float]:
     limits = {}
     for name, target in SLA.items():
         value, place = given.get(name), f"[sla] {name}"
-        limits[name] = target.read(value, place) if target.read else usd(value, prices, place)
+        limits[name] = target.read(value, place) if target.read else WITH_PRICES[name](value, prices, place)
     return {name: limit for name, limit in limits.items() if limit is not None}

@@ -263,6 +263,7 @@ class Advisor:
         wanted = self._preference if self._goal == "search" else None
         runs = quality.judged(self._evidence) if wanted else self._evidence
         candidates = candidates_among(self._space, self._current, runs, self._siblings, wanted)
+        candidates = replace(candidates, by_energy=self._preference.energy > 0)
         key = candidates.values.tobytes() + repr(quality if self._siblings else "").encode()
         if self._believed is None or self._believed[0] != key:
             prior = self._prior(candidates, self._seed, each_judged(self._others, self._qualities))

@@ -9,7 +9,7 @@ import numpy as np
 
 from jpo.advisor.space import NumberedSpace
 from jpo.agent.action import Allowed, propose_candidates
-from jpo.cost import Prices, log_rate
+from jpo.cost import NO_PRICES, log_rate
 from jpo.optimizer.search import best_of
 from jpo.records import RESOURCES, Candidates, Floats, Parameters, Preference, Run
 
@@ -18,8 +18,6 @@ LARGEST = 2500
 MOST_OUTSIDE, FASTEST = 200, 50
 """Most configurations outside the space, or anywhere in a large one, whose runs count, since each is one more to weigh: the
 newest, and in a large space also the fastest."""
-FREE = Prices()
-"""No prices: resources have their relative weights."""
 
 
 def candidates_among(
@@ -47,9 +45,9 @@ def candidates_among(
             current,
             _newest_and_fastest(runs),
             Allowed(choices.names, feasible, choices.ladders),
-            log_rate=lambda values: log_rate(values, FREE),
+            log_rate=lambda values: log_rate(values, NO_PRICES),
             siblings=siblings,
-            around=[] if searched_for is None else best_of(runs, searched_for, lambda values: log_rate(values, FREE)),
+            around=[] if searched_for is None else best_of(runs, searched_for, lambda values: log_rate(values, NO_PRICES)),
         )
         return replace(candidates, words=words)
     rows = dict.fromkeys(listed, True)
@@ -71,7 +69,7 @@ def _log_rates(names: Sequence[str], rows: Floats) -> Floats:
     if not resources:
         return np.zeros(len(rows))
     allotted = [tuple(row) for row in rows[:, [names.index(name) for name in resources]].tolist()]
-    rates = {row: log_rate(dict(zip(resources, row, strict=True)), FREE) for row in set(allotted)}
+    rates = {row: log_rate(dict(zip(resources, row, strict=True)), NO_PRICES) for row in set(allotted)}
     return np.array([rates[row] for row in allotted])
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import fields
 from operator import index
 from typing import Literal, SupportsFloat
 
@@ -24,10 +25,10 @@ def preference_of(given: object) -> Preference:
     names = ", ".join(NAMED_PREFERENCES)
     if not isinstance(given, Mapping):
         raise UsageError("preference", f"{given!r:.80} is unknown", f"write {names}, or give weights", code="JPO-E720")
-    unknown = set(given) - {"time", "cost", "efficiency", "loss"}
+    unknown = set(given) - {field.name for field in fields(Preference)}
     if unknown:
         others = ", ".join(sorted(map(str, unknown)))
-        raise UsageError("preference", f"weighs {others}", "weigh time, cost, efficiency and loss", code="JPO-E720")
+        raise UsageError("preference", f"weighs {others}", "weigh time, cost, efficiency, loss and energy", code="JPO-E720")
     if any(isinstance(weight, str) or not isinstance(weight, SupportsFloat) for weight in given.values()):
         raise UsageError("preference", f"weighs with {dict(given)!r:.80}", "give numbers in 0..1", code="JPO-E720")
     return Preference(**{"time": 0.0, "cost": 0.0, **given})
@@ -75,7 +76,7 @@ def budget_of(given: object) -> float:
 def goal_of(given: object, preference: Preference, *, asked_for: bool) -> Goal:
     """Goal as it is said, or as it is meant. Raises UsageError: JPO-E720, an unknown one."""
     if given is None:
-        models_alone = preference.loss and not (preference.time or preference.cost)
+        models_alone = preference.loss and not (preference.time or preference.paid)
         return "search" if models_alone or asked_for else "recurring"
     if given == "search" or given == "recurring":
         return given

@@ -131,7 +131,7 @@ def compared_costs(
         before = [other for other in alike[key] if other.ended_at < run.ended_at][-REFERENCES:]
         if before:
             rate = log_rate(run) - log_rate(before[-1])  # they all ran the same values
-            compared.append((run, [reward_vector(run, other, rate) for other in before]))
+            compared.append((run, [reward_vector(run, other, rate, by_energy=preference.energy > 0) for other in before]))
     vectors = [vector for _, some in compared for vector in some]
     logs = iter(objective(np.stack(vectors), preference).tolist() if vectors else ())
     costs: list[tuple[float, int]] = []

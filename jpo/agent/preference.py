@@ -32,7 +32,7 @@ def scalarise(log_time: Floats, log_cost: Floats, log_utilisation: Floats, log_l
 
     Source: weighted sum, Roijers et al., "A Survey of Multi-Objective Sequential Decision-Making", JAIR 2013.
     """
-    parts = ((preference.time, log_time), (preference.cost, log_cost), (-preference.efficiency, log_utilisation))
+    parts = ((preference.time, log_time), (preference.paid, log_cost), (-preference.efficiency, log_utilisation))
     objective = np.zeros_like(log_time)
     for weight, part in parts:
         if weight:  # NaN x 0 would be NaN

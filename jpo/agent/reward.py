@@ -28,18 +28,18 @@ def failed_like(incumbent: Floats) -> Floats:
     return incumbent * (1, 1, 1, 1, 0, 0) + (charge, charge, -charge, 0, 1, 0)
 
 
-def reward_vector(run: Run, reference: Run, log_rate: float) -> Floats:
+def reward_vector(run: Run, reference: Run, log_rate: float, *, by_energy: bool = False) -> Floats:
     """Reward vector of a run that ended well, compared with the reference run.
 
     `log_rate`: natural log of the run's price per hour relative to the reference's; used where a cost is not measured. Where an
-    hour costs the same (0), the energy says what differs.
+    hour costs the same (0), the energy says what differs. `by_energy`: the cost is the energy.
 
     Returns shape (6,); NaN where one of the two has no measurement above zero.
     """
     ours, theirs = run.outcome, reference.outcome
     time = _log_ratio(ours.duration_seconds, theirs.duration_seconds)
-    cost = _log_ratio(ours.cost_usd, theirs.cost_usd)
-    if math.isnan(cost) and log_rate == 0:
+    cost = math.nan if by_energy else _log_ratio(ours.cost_usd, theirs.cost_usd)
+    if math.isnan(cost) and (by_energy or log_rate == 0):
         cost = _log_ratio(ours.energy_joules, theirs.energy_joules)
     loss = _log_ratio(ours.val_loss, theirs.val_loss)
     return np.array((time, time + log_rate if math.isnan(cost) else cost, _utilisation(ours, theirs), loss, 0.0, 0.0))

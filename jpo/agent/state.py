@@ -57,7 +57,7 @@ _OWN: "Mapping[str, Callable[[Problem], Floats | Bools | float]]" = {
 _SHARED: Mapping[str, Callable[[Problem, Bools], float]] = {
     "runs so far": lambda p, _: np.log1p((p.belief.runs + p.belief.failures + p.belief.stopped).sum()) / 2,
     "weight of time": lambda p, _: p.comparison.preference.time,
-    "weight of cost": lambda p, _: p.comparison.preference.cost,
+    "weight of cost": lambda p, _: p.comparison.preference.paid,
     "weight of efficiency": lambda p, _: p.comparison.preference.efficiency,
     "effective share": lambda p, _: np.log10(max(p.belief.effective_share, 1e-3)) / 3 + 1,
     "expected optimum": lambda p, _: np.min(p.acquisition.mean[p.candidates.admissible]),

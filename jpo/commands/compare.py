@@ -22,6 +22,8 @@ from jpo.report.before_after import PER_MODEL, WorkloadChange, WorkloadChanges, 
 from jpo.report.forms.picture import can_plot, save
 
 MORE_IS_BETTER = {
+    "energy_joules": False,
+    "co2_kg": False,
     "gpu_utilisation": True,
     "cpu_utilisation": True,
     "memory_gib": False,

@@ -13,5 +13,5 @@ Amounts are in USD. What is not stated or measured has no price (None), never 0.
 from jpo.cost.amount import usd_of_text
 from jpo.cost.catalogue import Instance, read_catalogue
 from jpo.cost.comparison import CostComparison, compare
-from jpo.cost.price import Prices, lacks_energy, log_rate, outcome_of, run_cost_usd, usd_per_hour
+from jpo.cost.price import NO_PRICES, Prices, lacks_energy, log_rate, outcome_of, run_cost_usd, usd_per_hour
 from jpo.cost.sla import check_sla

@@ -30,6 +30,7 @@ class Prices:
     Attributes:
         usd_per_gpu_hour, usd_per_cpu_hour, usd_per_gib_hour: of one GPU, CPU, GiB of memory. None: included in the others.
         usd_per_kwh: of electric energy, in addition; None: included.
+        kg_co2_per_kwh: what making a kWh emits, in kg of CO2 equivalent; None: unknown.
         instances: those that can be rented; where there are any, a configuration has the price of the cheapest that holds it.
         spot: whether spot prices count: an instance's own, else `spot_share` of its on-demand price.
         spot_share: spot price / on-demand price, where that is assumed.
@@ -45,9 +46,10 @@ class Prices:
     spot: bool = False
     spot_share: float | None = None
     spot_lost_share: float | None = None
+    kg_co2_per_kwh: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour", "usd_per_kwh"):
+        for name in ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour", "usd_per_kwh", "kg_co2_per_kwh"):
             price = getattr(self, name)
             if price is not None and not (math.isfinite(price) and price >= 0):
                 raise ValueError(f"{name} = {price} is not a price; it must be a number of at least 0")
@@ -58,6 +60,10 @@ class Prices:
         """The named prices, by the parameter that they multiply."""
         pairs = zip(RESOURCES, (self.usd_per_gpu_hour, self.usd_per_cpu_hour, self.usd_per_gib_hour), strict=True)
         return {name: price for name, price in pairs if price is not None}
+
+
+NO_PRICES = Prices()
+"""Where hours are ranked by the relative weights of their resources, which stand for their power, too."""
 
 
 def usd_per_hour(parameters: Mapping[str, float], prices: Prices, *, power_watts: float | None = None) -> float | None:
@@ -80,6 +86,11 @@ def usd_per_hour(parameters: Mapping[str, float], prices: Prices, *, power_watts
 def energy_usd(joules: float | None, prices: Prices) -> float | None:
     """Cost of energy; None where it was not measured, or has no price of its own."""
     return None if joules is None or prices.usd_per_kwh is None else joules / _JOULES_PER_KWH * prices.usd_per_kwh
+
+
+def co2_kg(joules: float | None, prices: Prices) -> float | None:
+    """What making this energy emitted; None where one of the two is unknown."""
+    return None if joules is None or prices.kg_co2_per_kwh is None else joules / _JOULES_PER_KWH * prices.kg_co2_per_kwh
 
 
 def cheapest(parameters: Mapping[str, float], prices: Prices) -> Instance | None:
@@ -136,6 +147,8 @@ def run_cost_usd(run: Run, prices: Prices) -> float | None:
 
 def outcome_of(run: Run, quantity: str, prices: Prices) -> float | None:
     """What a run measured of a quantity, or of a metric of the user's own; None: nothing. The cost is `run_cost_usd`."""
+    if quantity == "co2_kg":
+        return co2_kg(run.outcome.energy_joules, prices)
     value: float | None = run_cost_usd(run, prices) if quantity == "cost_usd" else run.outcome.of(quantity)
     return value
 

@@ -141,11 +141,12 @@ def _transfer_probability(
 def _price(draws: Draws, candidates: Candidates, paid: Sequence[CandidateRun]) -> tuple[Floats, Measurements]:
     """The price of an hour relative to the candidates' rates: simulated (J, K), and measured where runs have a cost.
 
-    A cost in money says whether the rates are right. Where an hour costs the same everywhere, energy is what differs.
+    A cost in money says whether the rates are right. Where an hour costs the same everywhere, energy is what differs; and where
+    energy is what a run costs, it alone counts.
     """
     rate = candidates.log_rate
     in_money = measurements_of(paid, lambda run: _per_second(run.outcome.cost_usd, run, rate))
-    if in_money.rows.size or candidates.priced or np.ptp(rate) > 0:
+    if not candidates.by_energy and (in_money.rows.size or candidates.priced or np.ptp(rate) > 0):
         return np.zeros_like(draws.log_power), in_money
     return draws.log_power, measurements_of(paid, lambda run: _per_second(run.outcome.energy_joules, run, rate))
 

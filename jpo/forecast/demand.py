@@ -197,9 +197,11 @@ def _student_quantile(freedom: float) -> float:
     return z + sum(term / freedom ** (power + 1) for power, term in enumerate(terms))
 
 
-def power_watts(candidates: Candidates, runs: Sequence[Run]) -> Floats:
+def power_watts(candidates: Candidates, runs: Sequence[Run], relative: Floats | None = None) -> Floats:
     """Mean electric power at every candidate, (K,): of its own runs, else by GPU count from all runs, since the meters are on the
     GPUs; NaN where no run measured energy. Where no run has GPUs, a candidate without own runs has the mean of all.
+
+    `relative`: natural log of the power that is believed of the candidates, (K,), in any unit; takes the place of the GPU count.
     """
     outcomes = [(run.row, run.outcome) for run in runs_at_candidates(candidates, runs)]
     measured = [(row, outcome) for row, outcome in outcomes if outcome.energy_joules is not None and outcome.duration_seconds]
@@ -209,7 +211,7 @@ def power_watts(candidates: Candidates, runs: Sequence[Run]) -> Floats:
         for name in ("energy_joules", "duration_seconds")
     )
     gpus = candidates.values[:, candidates.names.index("gpus")] if "gpus" in candidates.names else np.ones(count)
-    size = gpus if (seconds * gpus).any() else np.ones(count)
+    size = np.exp(relative) if relative is not None else gpus if (seconds * gpus).any() else np.ones(count)
     with np.errstate(invalid="ignore", over="ignore"):  # 0 / 0: no run measured it
         everywhere = joules[size > 0].sum() / (seconds * size).sum() * size
         return np.where(seconds > 0, joules / seconds, everywhere)

@@ -117,7 +117,7 @@ def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, requ
             vector = np.full(6, np.nan)
         elif run.ended_well:
             ours, theirs = request.wanted.quality.judged([run, reference])
-            vector = reward_vector(ours, theirs, rate_between(candidates, run, reference))
+            vector = reward_vector(ours, theirs, rate_between(candidates, run, reference), by_energy=candidates.by_energy)
         else:
             assert best is not None, "the reference ended well"
             vector = failed_like(np.nan_to_num(best))

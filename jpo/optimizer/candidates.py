@@ -9,7 +9,7 @@ import numpy as np
 
 from jpo.agent.action import followed, propose_candidates
 from jpo.agent.candidate_rows import rows_of
-from jpo.cost import Prices, log_rate, usd_per_hour
+from jpo.cost import NO_PRICES, Prices, log_rate, usd_per_hour
 from jpo.optimizer.request import Request
 from jpo.optimizer.search import best_of
 from jpo.records import VAL_LOSS, Candidates, Ints, Parameters, Quality, Run, same
@@ -38,14 +38,16 @@ def weighed_runs(runs: Sequence[Run], today: Parameters, quality: Quality = VAL_
 
 def collect(request: Request, runs: Sequence[Run], siblings: Sequence[Run] = ()) -> Candidates:
     """Candidate set of a workload with these finished runs, oldest first, and those of the same job on other hardware."""
+    by_energy = request.wanted.preference.energy > 0
+    prices = NO_PRICES if by_energy else request.prices
 
     def rate(values: Parameters) -> float:
-        return log_rate(values, request.prices)
+        return log_rate(values, prices)
 
     searching, judged = request.boldness.goal == "search", request.wanted.quality.judged(runs)
     around = best_of(judged, request.wanted.preference, rate) if searching else ()
     candidates = propose_candidates(request.current, runs, request.allowed, log_rate=rate, siblings=siblings, around=around)
-    return replace(candidates, priced=usd_per_hour(request.current, request.prices) is not None)
+    return replace(candidates, priced=usd_per_hour(request.current, prices) is not None, by_energy=by_energy)
 
 
 def admissible_of(candidates: Candidates) -> list[Parameters]:
@@ -73,6 +75,7 @@ def candidates_at(candidates: Candidates, rows: Ints) -> Candidates:
         candidates.admissible[rows],
         candidates.log_rate[rows],
         priced=candidates.priced or bool(np.ptp(candidates.log_rate) > 0),
+        by_energy=candidates.by_energy,
         words=candidates.words,
     )
 
@@ -81,7 +84,7 @@ def with_row(candidates: Candidates, values: Parameters, prices: Prices) -> Cand
     """The set with one more configuration, which is not admissible unless it was a candidate before."""
     if rows_of(candidates, values).size:
         return candidates
-    now = candidates.parameters(candidates.current)
+    now, prices = candidates.parameters(candidates.current), NO_PRICES if candidates.by_energy else prices
     words = {name: {**known, float(values[name]): values[name]} for name, known in candidates.words.items()}
     return replace(
         candidates,

@@ -32,7 +32,7 @@ def search_values(comparison: Comparison, runs: Sequence[Run], horizon_runs: int
     points, knobs = places(candidates)
     if len(set(rows.tolist())) < 2 or not ended_well.any():
         best = least(comparison.weighed.expected, ended_well) if ended_well.any() else None
-        if preference.time or preference.cost:
+        if preference.time or preference.paid:
             return SearchValues(comparison.weighed.improvement, best, len(runs), horizon_runs)
         worded = [candidates.names[knob] in candidates.words for knob in knobs]
         middle = np.where(worded, points[candidates.current], 0.5)  # of the numbers, with today's words
@@ -85,7 +85,8 @@ def best_of(runs: Sequence[Run], preference: Preference, log_rate: Callable[[Par
 
 def _objectives(well: Sequence[Run], log_rates: Sequence[float], preference: Preference) -> Floats:
     """Log objective of each of these runs, which ended well, against the first, (R,); NaN: not measured."""
-    vectors = [reward_vector(run, well[0], rate - log_rates[0]) for run, rate in zip(well, log_rates, strict=True)]
+    by_energy, pairs = preference.energy > 0, zip(well, log_rates, strict=True)
+    vectors = [reward_vector(run, well[0], rate - log_rates[0], by_energy=by_energy) for run, rate in pairs]
     return objective(np.stack(vectors), preference)
 
 

@@ -26,7 +26,19 @@ from jpo.forecast.predict import predict
 from jpo.optimizer.candidates import candidates_at, collect, rows_pooled_with, weighed_runs, with_row
 from jpo.optimizer.prior import FEW, Prior, believe, beside, prior_of, with_siblings
 from jpo.optimizer.request import Request
-from jpo.records import Belief, Calibration, Candidates, Forecast, Interval, Known, Parameters, Run, RunStatus, each_judged
+from jpo.records import (
+    Belief,
+    Calibration,
+    Candidates,
+    Forecast,
+    Interval,
+    Known,
+    Parameters,
+    Preference,
+    Run,
+    RunStatus,
+    each_judged,
+)
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -78,6 +90,8 @@ class Surrogate:
         if self.samples is not None and time:  # one forecast of speed, not two that contradict each other
             samples = float(self.samples[row])
             demands[THROUGHPUT] = Interval(samples / time.mean, samples / time.high, samples / time.low)
+        if time and math.isfinite(watts := float(self._power_watts[row])):
+            demands["energy_joules"] = Interval(*(watts * end for end in (time.mean, time.low, time.high)))
         for other in self.belief.besides:
             forecast = forecast.having({other.quality.name: predict(other, row, usd_per_hour=None).of(other.quality.name)})
         return forecast.having(demands)
@@ -108,6 +122,8 @@ class Surrogate:
             seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)
             priced = quantity == "cost_usd"
             return None if priced and np.isnan(self._rates).all() else seconds / 3600 * self._rates if priced else seconds
+        if quantity == "energy_joules" and (times := self.expected("duration_seconds")) is not None:
+            return None if np.isnan(self._power_watts).all() else times * self._power_watts
         if judged := self.belief_about(quantity):
             assert judged.val_loss is not None
             errors = judged.val_loss * np.exp(judged.weights @ judged.log_loss)
@@ -147,7 +163,14 @@ class Surrogate:
 
     @cached_property
     def _power_watts(self) -> "Floats":
-        return power_watts(self.candidates, self.runs)
+        belief = self.belief
+        relative = belief.weights @ (belief.log_cost - belief.log_time) if self.candidates.by_energy else None
+        return power_watts(self.candidates, self.runs, relative)
+
+    def knows(self, preference: Preference) -> bool:
+        """Whether something is believed of all that a preference weighs: of money and energy it is one of them."""
+        other = preference.cost if self.candidates.by_energy else preference.energy
+        return not other and (self.belief.knows_utilisation or not preference.efficiency)
 
     @cached_property
     def demands(self) -> Mapping[str, Band]:

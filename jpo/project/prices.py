@@ -20,7 +20,7 @@ def prices_of(settings: LoadedSettings) -> Prices:
     """
     table, place = settings.values.prices, f"{settings.place} [prices]"
     if market := market_of(settings):
-        return replace(market[0], usd_per_kwh=table.usd_per_kwh)
+        return replace(market[0], usd_per_kwh=table.usd_per_kwh, kg_co2_per_kwh=table.kg_co2_per_kwh)
     per_gpu = table.usd_per_gpu_hour
     if table.usd_per_gpu_hour_of and table.gpu_type is not None:
         per_gpu = price_of_type(table.usd_per_gpu_hour_of, table.gpu_type, place=place)
@@ -28,7 +28,7 @@ def prices_of(settings: LoadedSettings) -> Prices:
     if table.catalogue is not None:
         instances = select(catalogue_of(settings), region=table.region, gpu_type=table.gpu_type, place=place)
     of_resources = (per_gpu, table.usd_per_cpu_hour, table.usd_per_gib_hour, table.usd_per_kwh)
-    return Prices(*of_resources, instances, table.spot, table.spot_share)
+    return Prices(*of_resources, instances, table.spot, table.spot_share, kg_co2_per_kwh=table.kg_co2_per_kwh)
 
 
 def market_of(settings: LoadedSettings, *, fresh_seconds: float | None = None) -> tuple[Prices, tuple[Note, ...]] | None:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
 
-from constraints.amounts import usd
+from constraints.sla import WITH_PRICES
 from jpo.errors import quoted
 from jpo.project.durations import Duration, ResetRule
 from jpo.project.tables.naming import WorkloadTable
@@ -63,7 +63,7 @@ class SettingsTable(BaseModel):
 
 
 class PreferenceTable(SettingsTable):
-    """Weights of time, cost, efficiency and validation loss; they sum to 1.
+    """Weights of time, cost, efficiency, validation loss and energy; they sum to 1. Cost or energy, not both.
 
     `usd_per_saved_hour`: what an hour less is worth; alone, the weights are balanced. What trades time and money at a price that
     is not acceptable by it is not written, unless `explore` is on.
@@ -73,6 +73,7 @@ class PreferenceTable(SettingsTable):
     cost: float = 0.0
     efficiency: float = 0.0
     loss: float = 0.0
+    energy: float = 0.0
     usd_per_saved_hour: Limit | None = None
 
     @model_validator(mode="after")
@@ -82,7 +83,7 @@ class PreferenceTable(SettingsTable):
 
     def record(self) -> Preference:
         only_an_hour = self.usd_per_saved_hour is not None and not self.model_fields_set & {f.name for f in fields(Preference)}
-        return Preference() if only_an_hour else Preference(self.time, self.cost, self.efficiency, self.loss)
+        return Preference() if only_an_hour else Preference(self.time, self.cost, self.efficiency, self.loss, self.energy)
 
 
 class AuthTable(SettingsTable):
@@ -275,13 +276,13 @@ class Settings(SettingsTable):
 
     @field_validator("sla", mode="before")
     @classmethod
-    def in_usd(cls, given: object, others: ValidationInfo) -> object:
-        """cost_max in USD, of "12 EUR" by what [prices] says an EUR is worth."""
+    def in_own_units(cls, given: object, others: ValidationInfo) -> object:
+        """cost_max in USD, of "12 EUR" by what [prices] says an EUR is worth; energy_max in joules."""
         prices: PricesTable | None = others.data.get("prices")
-        table: dict[str, object] = {str(key): value for key, value in given.items()} if isinstance(given, Mapping) else {}
-        if prices is None or not isinstance(table.get("cost_max"), str):
+        if prices is None or not isinstance(given, Mapping):
             return given
-        return {**table, "cost_max": usd(table["cost_max"], prices.model_dump(), "cost_max")}
+        known = {name: read for name, read in WITH_PRICES.items() if isinstance(given.get(name), str)}
+        return {**given, **{name: read(given[name], prices.model_dump(), name) for name, read in known.items()}}
 
     @field_validator("sla")
     @classmethod

@@ -28,6 +28,7 @@ class Candidates:
         admissible: shape (K,); False for rows that are known only because they were run once, and may not be proposed now.
         log_rate: shape (K,), natural log of a row's price per hour relative to the current row.
         priced: False if no prices are known and log_rate rests on relative weights of the resources.
+        by_energy: what an hour costs is its energy; log_rate then is roughly its power, by those weights.
         words: of each parameter whose values are words, what its numbers stand for, as far as anybody asks; they have no order.
     """
 
@@ -37,6 +38,7 @@ class Candidates:
     admissible: Bools
     log_rate: Floats
     priced: bool = True
+    by_energy: bool = False
     words: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

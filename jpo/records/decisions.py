@@ -13,23 +13,34 @@ from jpo.records.notes import Note, codes_of
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """Preference of the user: how much time, cost, efficiency and validation loss matter; weights in 0..1 that sum to 1.
+    """Preference of the user: how much time, cost, efficiency, validation loss and energy matter; weights in 0..1 that sum to 1.
 
-    A worse loss is penalised under every preference; a weight of `loss` says that a better one is worth something too.
+    A worse loss is penalised under every preference; a weight of `loss` says that a better one is worth something too. With a
+    weight of `energy`, what a run costs are its joules instead of its money: money and energy are traded by the price of a kWh.
     """
 
     time: float = 0.5
     cost: float = 0.5
     efficiency: float = 0.0
     loss: float = 0.0
+    energy: float = 0.0
 
     def __post_init__(self) -> None:
-        weights = (self.time, self.cost, self.efficiency, self.loss)
+        weights = (self.time, self.cost, self.efficiency, self.loss, self.energy)
         if not all(math.isfinite(w) and 0 <= w <= 1 for w in weights):
             values = ", ".join(f"{f.name}={getattr(self, f.name)}" for f in fields(self))
             raise ValueError(f"weights must be in 0..1, found {values}")
         if abs(sum(weights) - 1) > 1e-6:
             raise ValueError(f"weights sum to {sum(weights):g}; they must sum to 1")
+        if self.cost and self.energy:
+            raise ValueError(
+                "cost and energy both have a weight; weigh cost alone, with the price of energy in [prices] usd_per_kwh"
+            )
+
+    @property
+    def paid(self) -> float:
+        """The weight of what a run costs, in money or in energy."""
+        return self.cost + self.energy
 
 
 NAMED_PREFERENCES: Mapping[str, Preference] = {
@@ -83,6 +94,7 @@ class Forecast:
     gpu_utilisation: Interval | None = None
     cpu_utilisation: Interval | None = None
     val_accuracy: Interval | None = None
+    energy_joules: Interval | None = None
     metrics: Mapping[str, Interval] = field(default_factory=dict)
     """Of the user's own metrics, those of which something is known."""
 
@@ -99,8 +111,8 @@ class Forecast:
 
     @property
     def document(self) -> dict[str, Any]:
-        """By quantity mean and bounds or None, as JSON has it; what only some jobs measure is left out where it is unknown."""
-        return {name: value for name, value in asdict(self).items() if value or name not in ("val_accuracy", "metrics")}
+        """By quantity mean and bounds or None, as JSON has it; see SOME_MEASURE."""
+        return {name: value for name, value in asdict(self).items() if value or name not in SOME_MEASURE}
 
     @property
     def by_quantity(self) -> dict[str, Any]:
@@ -114,6 +126,8 @@ class Forecast:
         return {**{name: value for name in FORECAST if (value := getattr(self, name)) is not None}, **self.metrics}
 
 
+SOME_MEASURE = frozenset({"val_accuracy", "energy_joules", "metrics"})
+"""What only some jobs measure; a document leaves it out where it is unknown."""
 FORECAST = tuple(f.name for f in fields(Forecast) if f.name != "metrics")
 """Quantities of a forecast that are not the user's own."""
 

@@ -45,7 +45,8 @@ def _what_changes(suggestion: Suggestion) -> str:
 def in_short(suggestion: Suggestion) -> str:
     """What a change is expected to do: "time -22%  cost +51%  loss ±0%", to an accuracy or an own metric "accuracy +0.004"."""
     own = {name: names.heading(name) for name in suggestion.next.known if _by_difference(suggestion, name)}
-    wanted = {**names.OBJECTIVES, **own}
+    energy = {"energy_joules": "energy"} if "energy_joules" in suggestion.prospects.difference else {}
+    wanted = {**names.OBJECTIVES, **energy, **own}
     return "  ".join(f"{name} {said}" for quantity, name in wanted.items() if (said := change(suggestion, quantity)))
 
 

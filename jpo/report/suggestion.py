@@ -143,14 +143,15 @@ def difference(suggestion: "Suggestion", quantity: str) -> Cell:
 def weighed(suggestion: "Suggestion") -> bool:
     """Whether what the chance is about is none of the quantities, but several as they are weighed."""
     told = suggestion.prospects.difference
-    return OBJECTIVE in told and told[OBJECTIVE] not in [told.get(name) for name in names.OBJECTIVES]
+    return OBJECTIVE in told and told[OBJECTIVE] not in [told.get(name) for name in (*names.OBJECTIVES, "energy_joules")]
 
 
 def quantities(suggestion: "Suggestion") -> Iterator[str]:
     """What is worth a row: the objectives, known or not, and what was promised."""
     known = {**suggestion.now.known, **suggestion.next.known}
-    promised = [names.target(check.name).quantity for check in suggestion.prospects.sla]
-    yield from dict.fromkeys((*names.objectives(known), *(name for name in promised if suggestion.next.of(name))))
+    wanted = [names.target(check.name).quantity for check in suggestion.prospects.sla]
+    wanted += ["energy_joules"] if suggestion.decision.preference.energy else []
+    yield from dict.fromkeys((*names.objectives(known), *(name for name in wanted if suggestion.next.of(name))))
 
 
 def notes(suggestion: "Suggestion") -> "tuple[Note, ...]":

@@ -63,6 +63,7 @@ class ForecastDocument(Published):
     gpu_utilisation: NowNext = NOTHING
     cpu_utilisation: NowNext = NOTHING
     val_accuracy: NowNext = NOTHING
+    energy_joules: NowNext = NOTHING
     metrics: dict[str, NowNext] = {}
 
 

@@ -11,7 +11,18 @@ from typing import Literal
 from jpo.records import OBJECTIVE, TRAINED
 
 Format = Literal[
-    "plain", "duration", "money", "money_per_hour", "gib", "percent", "energy", "change", "points", "difference", "moment"
+    "plain",
+    "duration",
+    "money",
+    "money_per_hour",
+    "gib",
+    "percent",
+    "energy",
+    "kilograms",
+    "change",
+    "points",
+    "difference",
+    "moment",
 ]
 """A way to write a number; wording/numbers.py has the function of each."""
 
@@ -99,6 +110,7 @@ TARGETS: Mapping[str, Target] = {
     "cpu_util_min": Target("cpu_utilisation", False, "has a CPU utilisation of at most"),
     "val_loss_max": Target("val_loss", True, "ends with a validation loss of at least"),
     "accuracy_min": Target("val_accuracy", False, "ends with a validation accuracy of at most"),
+    "energy_max": Target("energy_joules", True, "takes at least", only_grows=True),
 }
 """The targets that [sla] can have, in the order of reports; people know a target by its name in jpo.toml. cost/sla.py says where
 else a new one stands."""
@@ -111,6 +123,7 @@ DERIVED: Mapping[str, Quantity] = {
     "difference": Quantity("change", "change", "", "difference"),
     OBJECTIVE: Quantity("objective", "weighed", "", "change"),
     "moment": Quantity("time (UTC)", "time (UTC)", "unix seconds", "moment"),
+    "co2_kg": Quantity("CO2", "CO2", "kg", "kilograms"),
     "usd_per_hour": Quantity("price of an hour", "price", "USD/h", "money_per_hour"),
 }
 """What reports derive: shares in 0..1; changes as the ratio after / before, as a difference of shares, or of other numbers."""
@@ -138,7 +151,8 @@ def target(name: str) -> Target:
 
 def objectives(known: Collection[str]) -> tuple[str, ...]:
     """What nearly every report shows: time, cost, and what is known of the model; its validation loss where nothing is."""
-    of_model = [name for name in ("val_loss", "val_accuracy") if name in known] + sorted(set(known) - OUTCOMES.keys())
+    own = sorted(set(known) - OUTCOMES.keys() - DERIVED.keys())
+    of_model = [name for name in ("val_loss", "val_accuracy") if name in known] + own
     return "duration_seconds", "cost_usd", *(of_model or ["val_loss"])
 
 

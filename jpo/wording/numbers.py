@@ -119,6 +119,11 @@ def energy(joules: float) -> str:
     return shortest(f"{joules / JOULES_PER_KWH:.3g} kWh")
 
 
+def kilograms(kg: float) -> str:
+    """1.2 kg."""
+    return shortest(f"{kg:.3g} kg")
+
+
 def moment(at: float) -> str:
     """Day and time in UTC; a number where no calendar reaches."""
     try:
@@ -127,12 +132,15 @@ def moment(at: float) -> str:
         return f"{at:g}"
 
 
-_PLAIN_FORMATS: tuple[Callable[[float], str], ...] = (plain, duration, gib, percent, energy, change, points, difference, moment)
+_PLAIN_FORMATS: tuple[Callable[[float], str], ...] = (
+    *(plain, duration, gib, percent, energy, kilograms),
+    *(change, points, difference, moment),
+)
 FORMATS = {function.__name__: function for function in _PLAIN_FORMATS}
 """How to write a number that is no amount of money, by the name in names.Format."""
 AMOUNTS: Mapping[names.Format, Callable[[float, Currency], str]] = {"money": money, "money_per_hour": money_per_hour}
 
-UNIT_LAST: frozenset[names.Format] = frozenset({"money", "money_per_hour", "gib", "energy", "points"})
+UNIT_LAST: frozenset[names.Format] = frozenset({"money", "money_per_hour", "gib", "energy", "kilograms", "points"})
 """Forms of a number, a blank and a unit."""
 
 

@@ -390,6 +390,15 @@ def test_energy_is_what_costs_where_nothing_has_another_price() -> None:
     assert Advisor(space, now, "cost", history=paid, explore="off").incumbent == {"batch_size": 32}
 
 
+def test_by_a_preference_for_energy_what_takes_least_of_it_is_best_whatever_it_costs() -> None:
+    """Two GPUs take a third less energy here and as much time; money says the opposite."""
+    space, now = {"gpus": [1, 2]}, {"gpus": 1}
+    each = [(1, 3e4, 1.0), (2, 2e4, 2.0)] * 3
+    history = [({"gpus": gpus}, took(100, energy_joules=joules, cost_usd=usd)) for gpus, joules, usd in each]
+    best = [Advisor(space, now, wish, history=history, explore="off").incumbent for wish in ({"energy": 1.0}, "cost")]
+    assert best == [{"gpus": 2}, {"gpus": 1}]
+
+
 numbers = st.none() | st.just(0.0) | st.floats(1e-30, 1e30)
 outcomes = st.builds(
     Outcome,

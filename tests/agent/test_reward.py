@@ -28,6 +28,14 @@ def test_a_missing_cost_is_time_times_price_and_a_missing_loss_is_nan():
     assert np.isnan(vector[2:4]).all()
 
 
+def test_where_energy_counts_the_cost_is_the_energy_and_never_money() -> None:
+    then = run(duration_seconds=100.0, cost_usd=2.0, energy_joules=50.0)
+    now = run(duration_seconds=50.0, cost_usd=3.0, energy_joules=100.0)
+    assert reward_vector(now, then, 0.0, by_energy=True)[1] == pytest.approx(math.log(2))
+    unmeasured = run(duration_seconds=50.0, cost_usd=3.0)
+    assert reward_vector(unmeasured, then, math.log(4), by_energy=True)[1] == pytest.approx(math.log(2)), "time times power"
+
+
 def test_utilisation_of_gpus_is_never_compared_with_that_of_cpus():
     vector = reward_vector(run(gpu_utilisation=0.5), run(cpu_utilisation=0.5), 0.0)
     assert np.isnan(vector[2])

@@ -149,7 +149,7 @@ def test_explore_off_never_leaves_what_was_measured(project: Project) -> None:
 
 def test_what_the_user_prefers_is_on_record(project: Project) -> None:
     weights = suggestion(project, "--prefer", "time=0.9,cost=0.1")["preference"]
-    assert weights == {"time": 0.9, "cost": 0.1, "efficiency": 0.0, "loss": 0.0}
+    assert weights == {"time": 0.9, "cost": 0.1, "efficiency": 0.0, "loss": 0.0, "energy": 0.0}
 
 
 def test_earlier_forecasts_are_compared_with_what_came(project: Project) -> None:

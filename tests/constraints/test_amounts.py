@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from constraints import limits_from
-from constraints.amounts import duration, gib, seconds, share, usd
+from constraints.amounts import duration, gib, joules, seconds, share, usd
 
 EUROS = {"currency": "EUR", "per_usd": 0.8}
 
@@ -102,3 +104,23 @@ def test_the_guard_reads_the_same_texts_as_the_settings() -> None:
         "gpu_util_min": 0.5,
         "accuracy_min": 0.93,
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(7.2e6, 7.2e6), ("2 kWh", 7.2e6), ("500Wh", 1.8e6), ("3 MJ", 3e6), ("2 kg", 1.8e7), (None, None)]
+)
+def test_energy_may_have_its_unit_or_be_what_making_it_emits(value: object, expected: float | None) -> None:
+    assert joules(value, {"kg_co2_per_kwh": 0.4}, "[sla] energy_max") == (expected and pytest.approx(expected))
+
+
+@pytest.mark.parametrize(
+    ("value", "finding"),
+    [
+        ("2 kg", "'2 kg': [prices] kg_co2_per_kwh does not say what a kWh emits; write it in kWh"),
+        ("2 h", '\'2 h\' is no energy; write e.g. "12 kWh", or "5 kg" of CO2'),
+        ("0 kWh", "above 0"),
+    ],
+)
+def test_what_is_no_energy_is_refused(value: str, finding: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(finding)):
+        joules(value, {}, "[sla] energy_max")

@@ -24,6 +24,7 @@ ROWS = [  # target, limit, rule, a forecast that keeps it, one that breaks it
     ("cpu_util_min", 0.3, "cpu_utilisation_within_sla", 0.3, 0.0),
     ("val_loss_max", -1.5, "val_loss_within_sla", -2.0, -1.4),
     ("accuracy_min", 0.9, "accuracy_within_sla", 0.91, 0.89),
+    ("energy_max", 7.2e6, "energy_within_sla", 7.2e6, 7.3e6),
 ]
 
 

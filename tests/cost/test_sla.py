@@ -23,6 +23,7 @@ ALL = {
     "cpu_util_min": 0.3,
     "val_loss_max": 0.4,
     "accuracy_min": 0.9,
+    "energy_max": 3.6e6,
 }
 FREE = Prices()
 

@@ -231,6 +231,8 @@ def test_energy_is_the_cost_only_where_an_hour_costs_the_same_everywhere_and_no_
         assert posterior(draws, other, joules).log_cost[:, 1] == pytest.approx([other.log_rate[1]] * 2)
     money = [replace(first, outcome=replace(first.outcome, cost_usd=3.0)) for first in joules]
     assert posterior(draws, flat, money).log_cost == pytest.approx(NOTHING)
+    wanted = replace(flat, log_rate=np.array([0.0, 0.5]), by_energy=True)
+    assert posterior(draws, wanted, money).log_cost[1, 1] == pytest.approx(LN2, rel=0.1), "energy, though money was measured"
 
 
 def test_a_run_with_unknown_cost_says_nothing_of_the_rate() -> None:

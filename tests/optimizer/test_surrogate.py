@@ -117,6 +117,20 @@ def test_a_forecast_holds_the_energy_that_runs_measured_like_their_cost_does() -
     assert outlook.usd_per_hour(now, Prices(usd_per_gpu_hour=1.0)) == 1.0
 
 
+def test_energy_is_forecast_as_time_at_the_power_that_runs_had() -> None:
+    runs = [a_run(at, duration_seconds=3600.0, energy_joules=3.6e6) for at in range(3)]  # 1 kW
+    outlook = surrogate(*runs)
+    forecast = outlook.forecast(now := outlook.candidates.current)
+    assert forecast.energy_joules is not None
+    assert forecast.duration_seconds is not None
+    assert forecast.energy_joules.high == pytest.approx(1000 * forecast.duration_seconds.high)
+    expected = outlook.expected("energy_joules")
+    assert expected is not None
+    assert expected[now] == pytest.approx(forecast.energy_joules.mean)
+    assert outlook.knows(Preference(1, 0))
+    assert not outlook.knows(Preference(0, 0, energy=1.0)), "what is believed of its cost is money"
+
+
 @pytest.mark.parametrize("joules", [None, 1e308])
 def test_energy_that_nobody_knows_is_left_out_of_a_forecast(joules: float | None) -> None:
     runs = [a_run(at, duration_seconds=3600.0, **({} if joules is None else {"energy_joules": joules})) for at in range(3)]

@@ -8,6 +8,8 @@ from jpo.records import NAMED_PREFERENCES, Preference, share_interval
 
 
 def test_preference_says_what_its_weights_sum_to() -> None:
+    with pytest.raises(ValueError, match=r"cost and energy both have a weight; .+ usd_per_kwh"):
+        Preference(0.0, 0.5, energy=0.5)
     with pytest.raises(ValueError, match=r"weights sum to 1\.1; they must sum to 1"):
         Preference(time=0.7, cost=0.4)
 

@@ -98,7 +98,7 @@ def _log_error(run: Run, quality: Quality) -> float | None:
 def _weighed(run: Run, made: Suggestion, prices: Prices) -> float | None:
     """ln of time and cost as they are weighed; None where something with a weight is not known."""
     preference, seconds = made.decision.preference, run.outcome.duration_seconds
-    cost = run_cost_usd(run.completed(made.values.current), prices)
-    if not seconds or preference.efficiency or preference.loss or (preference.cost and not cost):
+    paid = run.outcome.energy_joules if preference.energy else run_cost_usd(run.completed(made.values.current), prices)
+    if not seconds or preference.efficiency or preference.loss or (preference.paid and not paid):
         return None
-    return preference.time * math.log(seconds) + preference.cost * math.log(cost or 1.0)
+    return preference.time * math.log(seconds) + preference.paid * math.log(paid or 1.0)

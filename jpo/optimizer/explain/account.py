@@ -138,9 +138,11 @@ def differences(comparison: Comparison, row: int, *, trial: bool, price_ratio: f
 
     longer = belief.log_time[:, row] - belief.log_time[:, now]
     yield "duration_seconds", ratio(longer)
+    dearer = belief.log_cost[:, row] - belief.log_cost[:, now]
+    if candidates.by_energy:
+        yield "energy_joules", ratio(dearer)
     if price_ratio is not None:
-        dearer = belief.log_cost[:, row] - belief.log_cost[:, now] if candidates.priced else longer + math.log(price_ratio)
-        yield "cost_usd", ratio(dearer)
+        yield "cost_usd", ratio(dearer if candidates.priced else longer + math.log(price_ratio))
     yield OBJECTIVE, ratio((comparison.claimed_of_trials if trial else comparison.against_today)[:, row])
     for judged, factor in ((belief, calibration.loss_interval_factor), *((other, 1.0) for other in belief.besides)):
         if judged.val_loss is not None:

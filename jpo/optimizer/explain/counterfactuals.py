@@ -93,7 +93,7 @@ def counterfactuals(scene: DecisionScene) -> Iterator[str]:
     asked = {
         f"the preference {name}": request.preferring(preference)
         for name, preference in NAMED_PREFERENCES.items()
-        if preference != request.wanted.preference and (scene.belief.knows_utilisation or not preference.efficiency)
+        if preference != request.wanted.preference and scene.surrogate.knows(preference)
     }
     others = (explore for explore in EXPLORE if explore != request.boldness.explore)
     asked |= {f"explore = {e}": replace(request, boldness=replace(request.boldness, explore=e)) for e in others}
@@ -144,7 +144,7 @@ def break_even(scene: DecisionScene) -> Iterator[str]:
         if not others.any():
             return
         row = least(scene.acquisition.score, others)
-    expected, weight = scene.surrogate.forecast(row).duration_seconds, preference.time + preference.cost
+    expected, weight = scene.surrogate.forecast(row).duration_seconds, preference.time + preference.paid
     if expected is None or weight <= 0:
         return
     gain = float(scene.acquisition.mean[now] - scene.acquisition.mean[row])

@@ -62,8 +62,7 @@ def choices_of(
 
 def _preferred(surrogate: Surrogate, known: Known, request: Request, policy: Policy | None) -> int | None:
     """The row that is chosen under a preference; None where nothing may be used, or nothing is known of what it prefers."""
-    belief = surrogate.belief
-    if belief.duration_seconds is None or (request.wanted.preference.efficiency and not belief.knows_utilisation):
+    if surrogate.belief.duration_seconds is None or not surrogate.knows(request.wanted.preference):
         return None
     try:
         return choose(problem_within_sla(surrogate, request, known), request, policy, len(known.runs)).choice

@@ -46,7 +46,7 @@ def reward_components(
     for run in runs[first:]:
         # a cost that is not known stays unknown
         ours, theirs = (replace(r, outcome=replace(r.outcome, cost_usd=run_cost_usd(r, prices))) for r in (run, runs[first]))
-        vector = reward_vector(ours, theirs, math.nan) if run.ended_well else failed_like(best)
+        vector = reward_vector(ours, theirs, math.nan, by_energy=preference.energy > 0) if run.ended_well else failed_like(best)
         vector = np.add(vector, (0, 0, 0, 0, 0, missed(targets, run, prices)))
         worth = float(objective(vector, preference))
         if worth < least:

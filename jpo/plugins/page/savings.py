@@ -16,7 +16,7 @@ from jpo.history.figures import LARGEST
 from jpo.optimizer.before_and_after import Sides, each_before, taken
 from jpo.records import Floats, Interval
 
-QUANTITIES = ("duration_seconds", "cost_usd")
+ALWAYS, IF_MEASURED = ("duration_seconds", "cost_usd"), ("energy_joules", "co2_kg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,9 @@ class Saved:
 
 
 def savings(sides: Sides, prices: Prices) -> tuple[Saved, ...]:
-    """What was saved of time and of money."""
-    return tuple(saved_of(quantity, sides, prices) for quantity in QUANTITIES)
+    """What was saved of time and of money; of energy and what making it emits where runs have measured it."""
+    every = (saved_of(quantity, sides, prices) for quantity in (*ALWAYS, *IF_MEASURED))
+    return tuple(one for one in every if one.quantity in ALWAYS or one.runs_after)
 
 
 def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:

@@ -23,7 +23,7 @@ from jpo.optimizer.before_and_after import Sides, as_they_ran, sides_of
 from jpo.plugins.page.configurations import measured_front
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
 from jpo.plugins.page.rewards import reward_components
-from jpo.plugins.page.savings import QUANTITIES, saved_by_run, savings, together
+from jpo.plugins.page.savings import ALWAYS, IF_MEASURED, saved_by_run, savings, together
 from jpo.project.load import LoadedSettings
 from jpo.project.project import ProjectStore, open_project_store, own_direction, own_metrics, preference_of, targets_of
 from jpo.project.workload import read_workload
@@ -59,7 +59,8 @@ def report(config: Path | None, settings: LoadedSettings, read: Past, change_of:
         decides = decider(job.store)
         place, currency = job.place, job.currency
     every = [saved for workload in workloads for saved in workload.saved]
-    saved = {name: together(one for one in every if one.quantity == name) for name in QUANTITIES}
+    known = [name for name in (*ALWAYS, *IF_MEASURED) if name in ALWAYS or any(one.quantity == name for one in every)]
+    saved = {name: together(one for one in every if one.quantity == name) for name in known}
     notes = [*past.contradictions, *past.unsettled]
     return Review(now, place, __version__, workloads, saved, targets, log, decides, notes, currency)
 

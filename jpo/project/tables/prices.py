@@ -13,7 +13,8 @@ class PricesTable(BaseModel):
     `gpu_type` says which GPUs they are; `usd_per_gpu_hour_of` prices several types, and the chosen one counts. With a `catalogue`
     ("aws": the one that came with JPO; else a file as `jpo prices refresh` writes it) a configuration costs what the cheapest
     instance that holds it does, in `region`. `spot` counts spot prices: those of the catalogue, else `spot_share` of the others.
-    Energy at `usd_per_kwh` comes on top where it was measured. Amounts are shown in `currency`, of which one USD is `per_usd`.
+    Energy at `usd_per_kwh` comes on top where it was measured; `kg_co2_per_kwh` is what making it emits. Amounts are shown in
+    `currency`, of which one USD is `per_usd`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -21,6 +22,7 @@ class PricesTable(BaseModel):
     usd_per_cpu_hour: Price | None = None
     usd_per_gib_hour: Price | None = None
     usd_per_kwh: Price | None = None
+    kg_co2_per_kwh: Price | None = None
     gpu_type: str | None = None
     usd_per_gpu_hour_of: dict[str, Price] = {}
     catalogue: str | None = None

@@ -46,14 +46,15 @@ Share = Annotated[
     WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, TEXT_TOO]}),
 ]
 Amount = Annotated[Limit, WithJsonSchema({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, TEXT_TOO]})]
-"""A limit that may have its unit: "12 EUR" (settings.py knows the rate), "64 GiB"."""
+"""A limit that may have its unit: "12 EUR", "5 kg" of CO2 (settings.py knows the rates), "64 GiB"."""
 
 
 class SlaTable(BaseModel):
     """Targets that a run must meet, cost in USD or as "12 EUR"; what is left out is not promised, and by default nothing is.
 
     A promise is held against the forecast of what is suggested and against what was measured of runs; where nothing is known
-    (no prices, nothing measured) it is neither kept nor broken. Losses may be below 0.
+    (no prices, nothing measured) it is neither kept nor broken. Losses may be below 0. The energy of GPUs is in
+    joules, or "12 kWh", or "5 kg" of CO2 where [prices] has `kg_co2_per_kwh`.
     """
 
     model_config = STRICT
@@ -65,6 +66,7 @@ class SlaTable(BaseModel):
     cpu_util_min: Share | None = None
     val_loss_max: Annotated[float, Field(allow_inf_nan=False)] | None = None
     accuracy_min: Share | None = None
+    energy_max: Amount | None = None
 
     @field_validator("*", mode="before")
     @classmethod

@@ -131,9 +131,14 @@ def _ended_early(run: Run) -> bool:
 
 
 def best_of(runs: Sequence[Run], costs: dict[str, float | None], quality: Quality, preference: Preference) -> Rival | None:
-    """The run to beat: the best of those that ended well, by the agent's objective, against the first of them."""
+    """The run to beat: the best of those that ended well, by the agent's objective, against the first of them.
+
+    Where energy counts, time stands for it: the energy of a run that still goes is not known.
+    """
     rivals = [
-        Rival(run.run_id, seconds, costs[run.run_id], quality.error_of(run.outcome.of(quality.name)))
+        Rival(
+            run.run_id, seconds, None if preference.energy else costs[run.run_id], quality.error_of(run.outcome.of(quality.name))
+        )
         for run in runs
         if (seconds := run.outcome.duration_seconds)
     ]

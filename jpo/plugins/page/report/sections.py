@@ -84,7 +84,9 @@ def _line(workload: WorkloadReview) -> Row:
     kept = workload.compliance.runs.share
     models = sum(one.past.recorded.run.ended_well for one in workload.runs)
     saved = (
-        replace(estimate(one.saved, one.quantity), prefix=FORECAST if one.basis == "forecast" else "") for one in workload.saved
+        replace(estimate(one.saved, one.quantity), prefix=FORECAST if one.basis == "forecast" else "")
+        for one in workload.saved
+        if one.quantity in SAVED
     )
     newest = workload.decisions[-1].suggestion.decision.kind if workload.decisions else ""
     return (
