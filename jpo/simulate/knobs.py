@@ -72,7 +72,8 @@ class Knobs:
         rows: Ints = np.unique(alike, return_index=True)[1]
         names = ("batch", "rate", "layers", "epochs", "power_limit", "others", "words")
         columns = {name: getattr(self, name)[..., rows] for name in names}
-        resources = Requested(*(column[rows] for column in self.resources[:3]), self.resources.has_cpus)
+        gpus, cpus, memory, has_cpus = self.resources
+        resources = Requested(gpus[rows], cpus[rows], memory[rows], has_cpus)
         return replace(self, **columns, resources=resources, current=alike[self.current], picked=(alike, rows))
 
 
