@@ -72,7 +72,7 @@ class Knobs:
         rows: Ints = np.unique(alike, return_index=True)[1]
         names = ("batch", "rate", "layers", "epochs", "power_limit", "others", "words")
         columns = {name: getattr(self, name)[..., rows] for name in names}
-        resources = Requested(*(column[rows] for column in self.resources[:3]), self.resources.has_cpus)
+        resources = self.resources._replace(**{name: getattr(self.resources, name)[rows] for name in ("gpus", "cpus", "memory")})
         return replace(self, **columns, resources=resources, current=alike[self.current], picked=(alike, rows))
 
 
@@ -132,7 +132,7 @@ def residuals(coordinates: tuple[Floats, ...], latents: Latents, name: str, pick
     frequencies = rng.normal(0.0, 1.0 / LENGTH, (FEATURES, len(points)))
     phases = rng.uniform(0.0, 2 * np.pi, (FEATURES, 1))
     features = np.sqrt(2.0 / FEATURES) * np.cos(frequencies @ points + phases)  # (features, K)
-    return np.asarray(rng.normal(size=(latents.jobs, FEATURES)) @ features)[:, picked[1]]
+    return np.asarray((rng.normal(size=(latents.jobs, FEATURES)) @ features)[:, picked[1]])
 
 
 def unknown_effects(knobs: Knobs, latents: Latents, of: str = "") -> Floats:
