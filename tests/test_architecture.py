@@ -106,6 +106,7 @@ WRITING = re.compile(
     r"|\bopen\((?:[^()]|\([^()]*\))*['\"][wax]b?\+?['\"]|\bO_(WRONLY|CREAT)\b"
 )
 MAY_WRITE_FILES = {
+    "jpo/commands/doctor/drill.py": "a copy of the project in a temporary folder",
     "jpo/files/writer.py": "the one writer",
     "jpo/report/forms/picture.py": "matplotlib draws into a file of the writer",
     "jpo/runlog.py": "runs in training jobs and imports nothing of JPO; appends to its own log",
@@ -126,6 +127,7 @@ STARTING = re.compile(
     r"\bimport subprocess\b|\bfrom subprocess\b|\bos\.(fork|forkpty|exec[lv]\w*|posix_spawnp?|spawn\w+)\b|\bProcessPool"
 )
 MAY_START_PROCESSES = {
+    "jpo/commands/doctor/drill.py": "JPO itself, on a copy, to be killed there",
     "jpo/timeouts.py": "programs that are asked something, each with a limit, and ended with all that they start",
     "jpo/plugins/launch/engines/local/launcher.py": "the supervisor of a run",
     "jpo/plugins/launch/engines/local/supervisor.py": "the run, which it watches",
