@@ -155,8 +155,9 @@ def drilled(copy: Copy, name: str, fault: str, share: float, seconds: float, new
     codes, groups = disturbed(copy, name, fault, share * seconds)
     now, (records, broken) = copy.values, judged(copy)
     following, later = ended(copy.start(name)), judged(copy)[1]
+    early = ", before it was to be killed" if fault == KILLED and codes != [-signal.SIGKILL] else ""
     promises = {
-        f"exit {', '.join(map(str, codes))}": all(
+        f"exit {', '.join(map(str, codes))}{early}": all(
             code in ENDS or (code == -signal.SIGKILL and fault == KILLED) for code in codes
         ),
         f"config.ini is {'the old one' if now == old else 'the new one' if now in new else 'torn'}": now in (old, *new),
