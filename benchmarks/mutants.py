@@ -31,7 +31,7 @@ CORE = {
     "jpo/forecast/demand.py": ["forecast/test_demand.py"],
     "jpo/telemetry/csv/lines.py": ["telemetry/csv/test_lines.py", "telemetry/csv/test_log.py"],
     "jpo/files/reading.py": ["files/test_reading.py"],
-    "jpo/runlog.py": ["runlog"],
+    "jpo/runlog.py": ["test_runlog.py", "runlog"],
 }
 """Modules whose faults cost most, each with its own tests."""
 PAIRS = "Lt LtE, Gt GtE, Eq NotEq, In NotIn, Is IsNot, And Or, Add Sub, Mult Div, USub UAdd"
