@@ -59,7 +59,7 @@ def places(source: str) -> list[tuple[int, int]]:
     """Where there is something to change: the number of the node, and the way."""
     tree = ast.parse(source)
     hints = [getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns")]
-    no_code = {id(part) for hint in hints if hint for part in ast.walk(hint)}
+    no_code = {id(part) for hint in filter(None, hints) for part in ast.walk(hint)}
     ways = [(at, node, way) for at, node in enumerate(ast.walk(tree)) for way in range(len(getattr(node, "ops", "1")))]
     return [(at, way) for at, node, way in ways if id(node) not in no_code and changed(node, way)]
 
@@ -94,7 +94,7 @@ def tested(module: str, tree: ast.Module, tests: list[str], most: int) -> tuple[
         sys.meta_path.insert(0, Instead(module, tree))
         os._exit(int(pytest.main(["-x", "-p", "no:cacheprovider", *(f"tests/{each}" for each in tests)])))
     _, status, used = os.wait4(child, 0)
-    return status == 0, used.ru_utime + used.ru_stime
+    return not status, used.ru_utime + used.ru_stime
 
 
 def main(argv: list[str]) -> None:
@@ -104,19 +104,17 @@ def main(argv: list[str]) -> None:
     parser.add_argument("--number", type=int, default=25, help="mutants of each module (default: 25)")
     parser.add_argument("--seed", type=int, default=34)
     options = parser.parse_args(argv)
-    os.chdir(ROOT)
     print("| module | killed | taken | of all |\n|---|---|---|---|")
     for module in options.modules:
         source, tests = Path(module).read_text(encoding="utf-8"), options.tests or CORE[module]
-        passed, seconds = tested(module, ast.parse(source), tests, 300)
-        if not passed:
+        if not (undisturbed := tested(module, ast.parse(source), tests, 300))[0]:
             sys.exit(f"mutants.py: {' '.join(tests)}: they do not pass as they are")
-        found = places(source)
-        taken = random.Random(options.seed).sample(found, min(options.number, len(found)))  # noqa: S311
-        some = [mutant(source, place) for place in taken]
-        left = [name for name, tree in some if tested(module, tree, tests, int(10 * seconds) + 10)[0]]
+        draw, found = random.Random(options.seed), places(source)  # noqa: S311
+        some = [mutant(source, place) for place in draw.sample(found, min(options.number, len(found)))]
+        left = [name for name, tree in some if tested(module, tree, tests, int(10 * undisturbed[1]) + 10)[0]]
         print(f"| {module} | {len(some) - len(left)} | {len(some)} | {len(found)} |", *left, sep="\n", flush=True)
 
 
 if __name__ == "__main__":
+    os.chdir(ROOT)
     main(sys.argv[1:])
