@@ -12,7 +12,7 @@ from jpo.__main__ import run
 EXAMPLE = Path(__file__).parents[2] / "examples" / "quickstart"
 
 
-def test_no_change_of_energy_is_claimed_that_nothing_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_change_is_claimed_that_nothing_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copytree(EXAMPLE, tmp_path / "project")
     config = str(tmp_path / "project" / "config.ini")
     assert run(["suggest", config, "--offline", "--no-learn", "--dry-run", "--prefer", "energy=1", "-o", "json"]) == 0
