@@ -167,6 +167,11 @@ class Surrogate:
         relative = belief.weights @ (belief.log_cost - belief.log_time) if self.candidates.by_energy else None
         return power_watts(self.candidates, self.runs, relative)
 
+    @property
+    def measured_energy(self) -> bool:
+        """Whether a run measured its energy: what is believed of it rests on guessed powers otherwise, which no report claims."""
+        return any(run.outcome.energy_joules is not None for run in self.runs)
+
     def knows(self, preference: Preference) -> bool:
         """Whether something is believed of all that a preference weighs: of money and energy it is one of them."""
         other = preference.cost if self.candidates.by_energy else preference.energy

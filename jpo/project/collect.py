@@ -33,6 +33,7 @@ from jpo.records import (
     Identity,
     Known,
     Note,
+    Preference,
     Run,
     Skipped,
     Suggestion,
@@ -103,7 +104,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
         notes += only_others(asked.elsewhere, identity)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
         notes.append(idle)
-    notes += without_energy(runs, job.prices)
+    notes += without_energy(runs, job.prices, job.preference)
     notes += labelled_pod_notes(job.settings.values, runs)
     notes += unmeasured(job.settings.values, runs)
     respelt = near_identical.sentences(identity, Counter(run.identity for run in on_file.others), "on record")
@@ -242,8 +243,10 @@ def with_notes(known: Known, notes: Iterable[Note]) -> Known:
     return replace(known, evidence=known.evidence.noting(notes))
 
 
-def without_energy(runs: Sequence[Run], prices: Prices) -> tuple[Note, ...]:
-    """That costs are too low where a kWh has a price and runs did not measure their energy."""
+def without_energy(runs: Sequence[Run], prices: Prices, preference: Preference) -> tuple[Note, ...]:
+    """That costs are too low where a kWh has a price and runs did not measure their energy, or that it is weighed unseen."""
+    if preference.energy and all(run.outcome.energy_joules is None for run in runs):
+        return (Note("JPO-W802", "Energy is weighed, and no run has measured it: hours, GPUs and CPUs stand in for it"),)
     if prices.usd_per_kwh is None:
         return ()
     if all(run.outcome.energy_joules is None for run in runs):

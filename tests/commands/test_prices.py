@@ -20,7 +20,7 @@ from jpo.errors import TelemetryError, UsageError
 from jpo.project.collect import without_energy
 from jpo.project.load import load
 from jpo.project.prices import currency_of, prices_of
-from jpo.records import Outcome
+from jpo.records import Outcome, Preference
 from jpo.report import prices as subject
 
 if TYPE_CHECKING:
@@ -242,10 +242,14 @@ def test_wrong_families_and_timeouts_are_refused(tmp_path: Path, families: list[
 def test_costs_without_energy_are_named_where_it_has_a_price() -> None:
     prices = Prices(usd_per_gpu_hour=1.0, usd_per_kwh=0.3)
     measured = a_run("r2", outcome=Outcome(duration_seconds=50.0, energy_joules=10.0))
-    (some,), (none,) = without_energy([a_run(), measured], prices), without_energy([a_run()], prices)
+    (some,), (none,) = without_energy([a_run(), measured], prices, Preference()), without_energy([a_run()], prices, Preference())
     assert some.text.startswith("Energy has a price: 1 of 2 runs have not measured theirs")
     assert none.text == "Cost is without energy, which has a price: no run has measured it"
-    assert without_energy([measured], prices) == without_energy([a_run()], Prices(usd_per_gpu_hour=1.0)) == ()
+    assert (
+        without_energy([measured], prices, Preference())
+        == without_energy([a_run()], Prices(usd_per_gpu_hour=1.0), Preference())
+        == ()
+    )
 
 
 def test_a_config_ini_that_is_named_must_be_there(empty: Project) -> None:

@@ -14,7 +14,7 @@ from jpo.history import open_store
 from jpo.project.collect import collect, cut_short, newest_of_all, on_other_hardware, siblings_of, untried, without_energy
 from jpo.project.project import open_project
 from jpo.project.sources import LOGS
-from jpo.records import Finished, Note, Outcome, Run, RunStatus, codes_of
+from jpo.records import Finished, Note, Outcome, Preference, Run, RunStatus, codes_of
 
 NOW = 1_700_000_000.0
 LOG = """\
@@ -68,8 +68,14 @@ def test_an_answer_that_was_cut_short_is_a_note_or_if_strict_an_error() -> None:
 
 def test_costs_without_energy_are_noted_where_a_kwh_has_a_price() -> None:
     priced = Prices(usd_per_kwh=0.3)
-    assert without_energy([a_run()], Prices()) == ()
-    assert codes_of(without_energy([a_run()], priced)) == ("JPO-W802",)
+    assert without_energy([a_run()], Prices(), Preference()) == ()
+    assert codes_of(without_energy([a_run()], priced, Preference())) == ("JPO-W802",)
+
+
+def test_energy_that_is_weighed_and_was_never_measured_is_noted() -> None:
+    weighed, measured = Preference(time=0.0, cost=0.0, energy=1.0), replace(a_run(), outcome=Outcome(energy_joules=5.0))
+    assert codes_of(without_energy([a_run()], Prices(), weighed)) == ("JPO-W802",)
+    assert without_energy([a_run(), measured], Prices(), weighed) == ()
 
 
 def test_the_same_job_on_other_hardware_is_known_and_counted_apart() -> None:

@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -62,6 +62,7 @@ class Copy:
     folder: Path
     prepared: Path
     config: Path
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
     def values(self) -> bytes:
@@ -76,9 +77,10 @@ class Copy:
     def start(self, name: str, *, most_bytes: int | None = None) -> subprocess.Popen[bytes]:
         """A command, in a process group of its own. `most_bytes`: of each file, as on a disk that is full."""
         ours = {"JPO_STORE__URL": f"sqlite:///{self.folder / STORE}", "JPO_STORE__TIMEOUT": "2s", "PYTHONDONTWRITEBYTECODE": "1"}
+        ours["JPO_CHECK__COMMAND"] = "[]"  # the team's checker would write where it wants, and the copy may lack it
         words = [word.format(config=self.config) for word in COMMANDS[name]]
         limit = None if most_bytes is None else partial(resource.setrlimit, resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
-        return subprocess.Popen(  # noqa: S603 - JPO itself
+        process = subprocess.Popen(  # noqa: S603 - JPO itself
             [sys.executable, "-I", "-c", PROGRAM, str(Path(jpo.__file__).parents[1]), *words],
             cwd=self.folder,
             env={**{key: os.environ[key] for key in PASSED_ON if key in os.environ}, **ours},
@@ -88,6 +90,8 @@ class Copy:
             start_new_session=True,
             preexec_fn=limit,
         )
+        self.started.append(process)
+        return process
 
     def only_read(self) -> dict[Path, bytes]:
         """All that no command writes: settings and logs."""
@@ -97,37 +101,50 @@ class Copy:
 
 def drill(case: Case, track: Callable[[Sequence[int], str], Iterable[int]], *, seconds: float = LONGEST_SECONDS) -> Checkup:
     """All drills that can be begun in time, below a record of what they were made on."""
-    with tempfile.TemporaryDirectory(prefix="jpo-drill-") as folder:
-        copy = copied(case, Path(folder))
-        digest, now = (
-            hashlib.sha256((copy.folder / STORE).read_bytes()).hexdigest(),
-            datetime.now(UTC).isoformat(timespec="seconds"),
-        )
-        host = f"jpo {__version__} on {socket.gethostname()}, {now}"
-        lines = [Line("record", "ok", f"{host}; a copy of the project, its store with sha256 {digest}")]
-        until, usual = time.monotonic() + seconds, dict[str, tuple[float, Sequence[bytes]]]()
-        for name, fault, share in (DRILLS[at] for at in track(range(len(DRILLS)), "Drills")):
-            if time.monotonic() < until:
-                usual[name] = usual.get(name) or undisturbed(copy, name)
-                lines.append(drilled(copy, name, fault, share, *usual[name]))
+    try:
+        with tempfile.TemporaryDirectory(prefix="jpo-drill-") as folder:
+            lines = drilled_each(copied(case, Path(folder)), track, time.monotonic() + seconds)
+    except OSError as error:
+        place, finding = str(error.filename or "TMPDIR"), f"the project cannot be copied ({error.strerror})"
+        raise StoreError(place, finding, "free space, or let TMPDIR name another folder", code=CODE) from error
     if left := len(DRILLS) + 1 - len(lines):
         lines.append(Line("time", "unknown", f"{left} of {len(DRILLS)} drills were not begun within {seconds:g} s"))
     return Checkup(tuple(replace(line, topic=TOPIC) for line in lines), __version__, case.identity)
 
 
+def drilled_each(copy: Copy, track: Callable[[Sequence[int], str], Iterable[int]], until: float) -> list[Line]:
+    """A line for each drill that is begun before `until`; none of its commands goes on after it, nor is left frozen."""
+    digest, now = hashlib.sha256((copy.folder / STORE).read_bytes()).hexdigest(), datetime.now(UTC).isoformat(timespec="seconds")
+    host = f"jpo {__version__} on {socket.gethostname()}, {now}"
+    lines = [Line("record", "ok", f"{host}; a copy of the project, its store with sha256 {digest}")]
+    usual = dict[str, tuple[float, Sequence[bytes]]]()
+    try:
+        for name, fault, share in (DRILLS[at] for at in track(range(len(DRILLS)), "Drills")):
+            if time.monotonic() < until:
+                usual[name] = usual.get(name) or undisturbed(copy, name)
+                lines.append(drilled(copy, name, fault, share, *usual[name]))
+    finally:
+        for process in copy.started:
+            if process.poll() is None:  # Ctrl-C: a group of its own is not told
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    return lines
+
+
 def copied(case: Case, folder: Path) -> Copy:
     """A copy of settings, config.ini, logs within the project, and the store, whatever database that is."""
-    root, config, toml = case.settings.root.resolve(), case.config.resolve(), case.settings.toml
+    root, config, toml = case.settings.root.resolve(), case.workload.path.resolve(), case.settings.toml
     within = config.is_relative_to(root)
     copy = Copy(folder / "project", folder / "before", config.relative_to(root) if within else Path(config.name))
-    logs = [file.resolve() for file in log_files(case.settings.csv_logs) if file.resolve().is_relative_to(root)]
-    files = {copy.config: config, **{file.relative_to(root): file for file in logs}}
+    found = (Path(os.path.realpath(file)) for file in log_files(case.settings.csv_logs))  # Path.resolve raises for a circle
+    logs = [file.relative_to(root) for file in found if file.is_relative_to(root) and os.access(file, os.R_OK) and file.is_file()]
+    files = {copy.config: config, **{name: root / name for name in logs if name.parts[0] != STORE.parts[0]}}
     if toml is not None:
         files[Path("pyproject.toml" if toml.name == "pyproject.toml" else "jpo.toml")] = toml
     for name, file in files.items():
         (copy.prepared / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, copy.prepared / name)
-    (copy.prepared / STORE).parent.mkdir()
+    (copy.prepared / STORE).parent.mkdir(exist_ok=True)
     with case.history() as source, open_store(f"sqlite:///{copy.prepared / STORE}") as target:
         if source.audit_records(limit=1):
             import_lines(target, (line.encode() for line in export_lines(source, written_by=__version__)), "copy")

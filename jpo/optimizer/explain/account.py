@@ -65,7 +65,8 @@ def account_of(
     prices = [surrogate.usd_per_hour(row) for row in (scene.choice, scene.candidates.current)]
     ratio = prices[0] / prices[1] if prices[0] and prices[1] else None
     expected = differences(problem.comparison, scene.choice, trial=advice.decision.kind == "trial", price_ratio=ratio)
-    return Account(alternatives(scene), seen(scene), changes, held, dict(single_effects(scene)), dict(expected))
+    claimed = {name: interval for name, interval in expected if name != "energy_joules" or surrogate.measured_energy}
+    return Account(alternatives(scene), seen(scene), changes, held, dict(single_effects(scene)), claimed)
 
 
 def seen(scene: DecisionScene) -> dict[str, float]:

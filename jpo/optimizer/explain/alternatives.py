@@ -98,7 +98,7 @@ def _refusal(scene: DecisionScene, values: Parameters) -> str:
 def trade(scene: DecisionScene, row: int, *, than: int | None = None) -> str:
     """Comparison of a configuration with the choice, or another one, in means of the belief: "time -11%  cost +38%  loss ±0%"."""
     belief, logs, other = scene.belief, {"time": scene.belief.log_time}, scene.choice if than is None else than
-    if scene.candidates.priced or scene.candidates.by_energy:
+    if scene.surrogate.measured_energy if scene.candidates.by_energy else scene.candidates.priced:
         logs["energy" if scene.candidates.by_energy else "cost"] = belief.log_cost
     means = {name: float(belief.weights @ (log[:, row] - log[:, other])) for name, log in logs.items()}
     parts = [f"{name} {change(math.exp(min(mean, LARGEST_LOG)))}" for name, mean in means.items()]

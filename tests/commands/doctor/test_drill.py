@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,8 @@ import pytest
 from jpo.__main__ import run
 from jpo.commands.doctor import drill as module
 from jpo.commands.doctor.case import Case
-from jpo.commands.doctor.drill import FROZEN, FULL, KILLED, LOCKED, Copy, copied, disturbed, drill, drilled
+from jpo.commands.doctor.drill import FROZEN, FULL, KILLED, LOCKED, Copy, copied, disturbed, drill, drilled, drilled_each, ended
+from jpo.errors import StoreError
 from jpo.project.load import load
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "quickstart"
@@ -83,6 +86,52 @@ def test_the_copy_has_all_that_a_command_reads_and_nothing_else(project: Path, c
     ours = {file.relative_to(copy.prepared) for file in copy.prepared.rglob("*") if file.is_file()}
     assert {file for file in ours if ".jpo" not in file.parts} == {file for file in theirs if ".jpo" not in file.parts}
     assert Path(".jpo", "jpo.db") in ours
+
+
+def test_logs_that_are_none_are_not_copied(project: Path, case: Case, tmp_path: Path) -> None:
+    os.mkfifo(project / "runs" / "pipe.csv")
+    (project / "runs" / "folder.csv").mkdir()
+    (project / "runs" / "circle.csv").symlink_to("circle.csv")
+    (project / "jpo.toml").write_text((project / "jpo.toml").read_text().replace("runs/*.csv", "**/*"))
+    ours = copied(case, tmp_path / "drill").prepared
+    assert {file.name for file in (ours / "runs").iterdir()} == {file.name for file in (EXAMPLE / "runs").iterdir()}
+
+
+@pytest.mark.parametrize("make", [lambda _: None, Path.mkdir, os.mkfifo])
+def test_a_config_ini_that_is_none_is_an_error_of_its_own(
+    project: Path, make: Callable[[Path], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    (project / "config.ini").unlink()
+    make(project / "config.ini")
+    assert run(["doctor", "--drill"]) == 2
+    assert "[JPO-E2" in capfd.readouterr().err
+
+
+def test_the_teams_checker_is_not_run(project: Path, copy: Copy) -> None:
+    with (copy.folder / "jpo.toml").open("a") as toml:
+        toml.write(f'[check]\ncommand = ["touch", "{project / "touched"}", "{{config}}"]\n')
+    assert ended(copy.start("suggest")) == 0
+    assert not (project / "touched").exists()
+
+
+def test_a_full_disk_is_an_error_that_names_it(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> Copy:
+        raise OSError(28, "No space left on device", "full/before")
+
+    monkeypatch.setattr(module, "copied", full)
+    with pytest.raises(StoreError, match=r"full/before: the project cannot be copied \(No space left on device\)"):
+        drill(case, lambda numbers, _: numbers)
+
+
+def test_what_is_interrupted_leaves_no_frozen_command(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(copy: Copy, name: str) -> None:
+        copy.start(name).send_signal(signal.SIGSTOP)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "undisturbed", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        drilled_each(copy, lambda numbers, _: numbers, time.monotonic() + 1e6)
+    assert [process.returncode for process in copy.started] == [-signal.SIGKILL]
 
 
 BREAKS = {
