@@ -75,9 +75,8 @@ def parts(model: PhaseModel, scaler: Path | None, crbm: Path | None, clusters: P
 def predict(model: PhaseModel, traces: Traces, *, parity: bool = False) -> tuple[list[tuple[str, float, int, float]], Phases]:
     phases = phases_of(model, traces, parity=parity)
     probabilities = model.smoothed(traces)[np.arange(len(phases)), phases]
-    times = np.concatenate([execution.times for execution in traces.executions])
     executions = [execution.name for execution in traces.executions for _ in execution.times]
-    rows = list(zip(executions, times.tolist(), phases.tolist(), probabilities.tolist(), strict=True))
+    rows = list(zip(executions, traces.times.tolist(), phases.tolist(), probabilities.tolist(), strict=True))
     kinds, like = _kinds(traces, phases)
     few = replace(traces, executions=traces.executions[:MOST])
     names = [execution.name for execution in few.executions]
