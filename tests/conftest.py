@@ -29,7 +29,7 @@ from typing import Any, cast
 import hypothesis
 import pytest
 from mlflow_runs import server_command
-from parts import PARTS, WithoutTorch, belongs, longest_last, may_hold
+from parts import PARTS, WithoutTorch, belongs, longest_last, may_hold, refused
 from slurm_cluster import PACKAGES, PROGRAMS, SBIN, Cluster, cluster_in
 
 from jpo.wording import hidden
@@ -69,6 +69,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def no_secrets_of_other_tests() -> None:
     """Commands run one in a process; here many do."""
     hidden._sent.clear()
+
+
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> None:
+    if refused(request.config.getoption("part"), fixturedef.argname):
+        pytest.skip("needs a service")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

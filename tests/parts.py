@@ -50,8 +50,10 @@ SERVICES = {
     "zsh_and_fish",
     "gitlab_ci_local",
     "github_language",
+    "ec2",
+    "ray",
 }
-"""Fixtures of conftest.py that stand for what Debian or npm brings; others ask for them."""
+"""Fixtures that start a server, or stand for what Debian or npm brings; all others that need one ask these."""
 LONGEST = (
     "plugins/launch/story/optimize/test_loop",
     "commands/test_attacks",
@@ -93,9 +95,12 @@ def may_hold(part: str, module: Path) -> bool:
 
 def belongs(part: str, item: pytest.Item) -> bool:
     """Whether a test of such a file is of this part."""
-    if part == "quick":
-        return not SERVICES.intersection(getattr(item, "fixturenames", ()))
     return (item.get_closest_marker("slow") is not None) == (part == "slow")
+
+
+def refused(part: str | None, fixture: str) -> bool:
+    """Whether a test that asks for this fixture is skipped in this part, if it is asked for only while the test runs, too."""
+    return part == "quick" and fixture in SERVICES
 
 
 def longest_last(items: list[pytest.Item]) -> Sequence[str]:

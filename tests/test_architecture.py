@@ -106,6 +106,7 @@ WRITING = re.compile(
     r"|\bopen\((?:[^()]|\([^()]*\))*['\"][wax]b?\+?['\"]|\bO_(WRONLY|CREAT)\b"
 )
 MAY_WRITE_FILES = {
+    "jpo/commands/doctor/drill.py": "a copy of the project in a temporary folder",
     "jpo/files/writer.py": "the one writer",
     "jpo/report/forms/picture.py": "matplotlib draws into a file of the writer",
     "jpo/runlog.py": "runs in training jobs and imports nothing of JPO; appends to its own log",
@@ -116,6 +117,7 @@ MAY_WRITE_FILES = {
     "jpo/plugins/phases/following/cgroup.py": "limits of a cgroup, which are files of the kernel's",
     "jpo/plugins/launch/ledger.py": "an empty file that is locked; what stands in the ledger goes through the writer",
     "jpo/plugins/launch/engines/local/leases.py": "empty files that are locked",
+    "jpo/plugins/launch/engines/local/cgroup.py": "limits of a run, into files of the kernel",
     "jpo/plugins/launch/engines/local/output.py": "appends what a run prints to its output.log, which nobody else writes",
     "jpo/plugins/launch/engines/local/state_file.py": "one block, rewritten in place: a full disk must still take a run's end",
     "jpo/plugins/launch/engines/aws/supervisor.py": "runs on the instance, without JPO: a run's output and its end",
@@ -125,6 +127,7 @@ STARTING = re.compile(
     r"\bimport subprocess\b|\bfrom subprocess\b|\bos\.(fork|forkpty|exec[lv]\w*|posix_spawnp?|spawn\w+)\b|\bProcessPool"
 )
 MAY_START_PROCESSES = {
+    "jpo/commands/doctor/drill.py": "JPO itself, on a copy, to be killed there",
     "jpo/timeouts.py": "programs that are asked something, each with a limit, and ended with all that they start",
     "jpo/plugins/launch/engines/local/launcher.py": "the supervisor of a run",
     "jpo/plugins/launch/engines/local/supervisor.py": "the run, which it watches",
@@ -171,6 +174,7 @@ AT_THE_GATE = {
     "jpo/plugins/cluster/agents/guarded.py": "sends what a user's agent prints nowhere",
     "constraints/supervisor.py": "hands the answer of the checker on, through a pipe",
     "jpo/plugins/launch/engines/kubernetes/session.py": "silences what Kubernetes' client would log",
+    "jpo/plugins/launch/engines/local/cgroup.py": "limits of a run, into files of the kernel",
     "jpo/plugins/launch/engines/local/output.py": "a run's output, from a pipe into its own file",
     "jpo/plugins/launch/engines/local/supervisor.py": "a process of its own: one line to JPO through a pipe, then /dev/null",
     "jpo/cli/workers.py": "silences Ray, which writes to stdout what becomes of its processes",
@@ -197,6 +201,7 @@ WRITTEN = {
     "jpo/__main__.py": "the log of a bug, released",
     "jpo/files/writer.py": "how a file is replaced whole, config.ini among them",
     "jpo/plugins/launch/ledger.py": "launch.json and adjustments.json, for JPO to read; a run's config.ini, byte for byte",
+    "jpo/plugins/launch/engines/local/cgroup.py": "limits of a run, into files of the kernel",
     "jpo/plugins/launch/engines/slurm/run_files.py": "what batch.sh reads, words ended by NUL; an empty output file",
     "jpo/plugins/launch/engines/kubernetes/output.py": "what a run's pods printed, for the user alone, and its run log",
     "jpo/plugins/launch/engines/aws/attempts.py": "instance types that were asked for, and AWS' codes",

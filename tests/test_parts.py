@@ -6,7 +6,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from parts import MARK, PARTS, SERVICES, TESTS, belongs, is_unit, may_hold
+from parts import MARK, PARTS, SERVICES, TESTS, WithoutTorch, belongs, is_unit, may_hold, refused
 
 ROOT = TESTS.parent
 MODULES = sorted(TESTS.rglob("test_*.py"))
@@ -33,14 +33,22 @@ def test_no_unit_test_is_slow() -> None:
     assert [module for module in MODULES if is_unit(module) and MARK in module.read_text("utf-8")] == []
 
 
-@pytest.mark.parametrize(("asks", "quick"), [(["tmp_path"], True), (["tmp_path", "postgres", "start_postgres"], False)])
-def test_what_asks_for_a_service_is_not_quick(asks: list[str], quick: bool) -> None:
-    assert belongs("quick", SimpleNamespace(fixturenames=asks)) is quick
+@pytest.mark.parametrize(
+    ("part", "fixture", "skipped"), [("quick", "ray", True), ("units", "ray", False), ("quick", "tmp_path", False)]
+)
+def test_what_asks_for_a_service_is_not_quick(part: str, fixture: str, skipped: bool) -> None:
+    assert refused(part, fixture) is skipped
 
 
 def test_every_service_is_a_fixture() -> None:
-    fixtures = re.findall(r"@pytest\.fixture.*\ndef (\w+)\(", (TESTS / "conftest.py").read_text(encoding="utf-8"))
-    assert set(fixtures) >= SERVICES
+    files = [path.read_text(encoding="utf-8") for path in (TESTS / "conftest.py", *MODULES)]
+    fixtures = {name for text in files for name in re.findall(r"@pytest\.fixture.*\ndef (\w+)\(", text)}
+    assert fixtures >= SERVICES
+
+
+def test_torch_is_not_found_by_what_runs_at_every_change() -> None:
+    assert WithoutTorch.find_spec("torch") is None
+    assert WithoutTorch.find_spec("json") is not None
 
 
 @pytest.mark.parametrize("part", PARTS)

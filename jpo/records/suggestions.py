@@ -249,6 +249,8 @@ def as_stored(suggestion: Suggestion) -> dict[str, Any]:
     stored = asdict(suggestion)
     for name in PARTS:
         stored |= stored.pop(name)
+    stored |= {"now": suggestion.now.document, "next": suggestion.next.document}
+    stored["alternatives"] = [other.document for other in suggestion.prospects.alternatives]
     del stored["evidence"]["codes"]
     stored["evidence"]["notes"] = texts_of(suggestion.evidence.notes)
     guard = suggestion.guard

@@ -176,7 +176,6 @@ def as_json(report: Report) -> dict[str, object]:
         "workload": report.suggestion.identity.labels,
         "written": report.written,
         "forecast": report.suggestion.forecasts,
-        "alternatives": [other.document for other in report.suggestion.prospects.alternatives],
         "track_record": [asdict(past) for past in report.track],
         "reason_codes": made["codes"],
         "diff": report.diff,

@@ -105,9 +105,9 @@ def _local_noise(latents: Latents, name: str, largest: float, rows: int) -> Floa
     Drawn in order, so that one more candidate at the end changes nothing at the others.
     """
     deviation = np.where(latents.happens(f"{name} is none", 0.3), 0.0, latents.uniform(name, 0, largest))
-    return deviation * latents.rng(f"{name} there").standard_normal((rows, latents.jobs)).T
+    return np.asarray(deviation * latents.rng(f"{name} there").standard_normal((rows, latents.jobs)).T)
 
 
 def _relative(logs: Floats, current: int) -> Floats:
     """Logs relative to today's column."""
-    return np.clip(logs - logs[:, [current]], -WIDEST, WIDEST)
+    return np.asarray(np.clip(logs - logs[:, [current]], -WIDEST, WIDEST))

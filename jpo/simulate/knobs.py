@@ -133,7 +133,7 @@ def residuals(coordinates: tuple[Floats, ...], latents: Latents, name: str, pick
     frequencies = rng.normal(0.0, 1.0 / LENGTH, (FEATURES, len(points)))
     phases = rng.uniform(0.0, 2 * np.pi, (FEATURES, 1))
     features = np.sqrt(2.0 / FEATURES) * np.cos(frequencies @ points + phases)  # (features, K)
-    return np.asarray(rng.normal(size=(latents.jobs, FEATURES)) @ features)[:, picked[1]]
+    return np.asarray((rng.normal(size=(latents.jobs, FEATURES)) @ features)[:, picked[1]])
 
 
 def unknown_effects(knobs: Knobs, latents: Latents, of: str = "") -> Floats:

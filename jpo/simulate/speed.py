@@ -36,7 +36,7 @@ def step_time(knobs: Knobs, latents: Latents) -> Speed:
     step, busy, too_large, loading = _on_gpus(knobs, half, latents)
     if not with_gpus.all():
         slow, slow_busy = _on_cpus(knobs, half, latents)
-        times = latents.log_uniform("gpu speed", 4, 60) if with_gpus.any() else 1.0  # of one GPU against a few cores
+        times = latents.log_uniform("gpu speed", 4, 60) if with_gpus.any() else np.ones(1)  # of one GPU against a few cores
         step, busy = np.where(with_gpus, step, slow * times), np.where(with_gpus, busy, slow_busy)
         too_large, loading = too_large & with_gpus, np.where(with_gpus, loading, np.nan)
     coordinates = (knobs.batch, np.log2(np.maximum(knobs.resources.gpus, 0.5)), np.log2(knobs.resources.cpus), knobs.layers)

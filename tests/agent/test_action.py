@@ -161,3 +161,34 @@ def test_steps_of_a_ladder_are_what_the_file_can_say():
     steps = column(propose(now, free=("memory_gib",), as_written=gigabytes), "memory_gib")
     assert [round(gib * 2**30 / 1e9, 6) for gib in steps] == [16, 24, 32, 40, 48, 64]
     assert 32.0 in column(propose(now, free=("memory_gib",), choices={"memory_gib": [32.0]}, as_written=gigabytes), "memory_gib")
+
+
+@pytest.mark.parametrize(
+    ("name", "now", "ladder"),
+    [
+        ("epochs", 100.0, [50, 75, 100, 125, 150, 200]),
+        ("cpus", 8.0, [2, 4, 6, 8, 12, 16, 32]),
+        ("memory_gib", 16.0, [8, 12, 16, 20, 24, 32]),
+        ("num_layers", 4.0, [2, 3, 4, 5, 6]),
+        ("num_layers", 2.0, [1, 2, 3, 4]),
+        ("gpus", 4.0, [1, 2, 4, 8, 16]),
+        ("gpus", 0.0, [0]),
+    ],
+)
+def test_the_ladder_of_a_parameter_is_relative_to_todays_value(name, now, ladder):
+    assert column(propose({**NOW, name: now}, free=(name,)), name) == ladder
+
+
+@pytest.mark.parametrize(("limit", "nearest"), [(9, range(18, 23)), (200, range(1, 41))])
+def test_where_not_all_is_proposed_the_nearest_come_first_and_one_change_may_go_any_way(limit, nearest):
+    ladder = {"batch_size": [float(size) for size in range(1, 41)]}
+    found = propose({**NOW, "batch_size": 20.0}, free=("batch_size", "epochs"), choices=ladder, limit=limit)
+    assert {*nearest} <= {*column(found, "batch_size")}
+    assert len(found.values) <= limit
+
+
+def test_two_changes_at_once_keep_within_some_steps_of_each_ladder():
+    ladder = {"batch_size": [float(size) for size in range(1, 41)]}
+    found = propose({**NOW, "batch_size": 1.0}, free=("batch_size", "epochs"), choices=ladder, limit=239)
+    both = [row for row in map(found.parameters, range(len(found.values))) if row["batch_size"] != 1 and row["epochs"] != 10]
+    assert max(row["batch_size"] for row in both) == 17  # 16 steps away

@@ -66,6 +66,59 @@ def test_toml_that_would_take_hours_or_break_what_comes_after_it_is_refused(text
     assert len(str(refused.value)) < 300
 
 
+@pytest.mark.parametrize(("text", "steps"), [("a.b = 1", 4), ("[s.t]\nk.x = 1", 12), ("[s.t]\n[u]\nk.x = 1", 11), ("\n", 2)])
+def test_the_work_on_dotted_keys_is_counted_by_their_parts_and_those_of_their_table(
+    text: str, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MOST_STEPS", steps)
+    reading.refuse_endless_keys(text)
+    monkeypatch.setattr(reading, "MOST_STEPS", steps - 1)
+    with pytest.raises(ValueError, match="too many parts"):
+        reading.refuse_endless_keys(text)
+
+
+def test_tables_may_be_as_deep_and_numbers_as_small_as_is_said() -> None:
+    deepest = reading.DEEPEST - 1
+    assert reading.toml("a" + ".a" * deepest + " = -9223372036854775808")
+    with pytest.raises(ValueError, match=f"nested deeper than {reading.DEEPEST}"):
+        reading.toml("a" + ".a" * (deepest + 1) + " = 1")
+    with pytest.raises(ValueError, match="beyond 64 bits"):
+        reading.toml("a = -9223372036854775809")
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [(1023, "0 KiB"), (1024, "1 KiB"), (2**20 - 1, "1023 KiB"), (2**20, "1 MiB"), (3 * 2**20, "3 MiB")]
+)
+def test_a_limit_is_said_in_its_unit(size: int, words: str) -> None:
+    assert reading.in_words(size) == words
+
+
+def test_a_small_file_may_have_the_largest_size_and_a_pipe_that_stays_open_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    file, pipe = tmp_path / "file", tmp_path / "pipe"
+    file.write_bytes(b"x" * 100)
+    assert reading.soon_read(file, 100, seconds=60) == b"x" * 100
+    with pytest.raises(OSError, match="too large"):
+        reading.soon_read(file, 99, seconds=60)
+    os.mkfifo(pipe)
+    kept_open = os.open(pipe, os.O_RDWR)
+    os.write(kept_open, b"x" * 100)
+    assert reading.soon_read(pipe, 100, seconds=0.1) == b"x" * 100
+    os.close(kept_open)
+
+
+@pytest.mark.parametrize(("digits", "read"), [(reading.MOST_DIGITS, True), (reading.MOST_DIGITS + 1, False)])
+def test_a_whole_number_in_json_has_so_many_digits(digits: int, read: bool) -> None:
+    if read:
+        assert reading.json_value("9" * digits) == 10**digits - 1
+    else:
+        with pytest.raises(ValueError, match=f"{digits} digits"):
+            reading.json_value("9" * digits)
+
+
+def test_a_number_has_so_many_characters() -> None:
+    assert reading.number("9" * reading.LONGEST_NUMBER) == pytest.approx(1e64)
+
+
 def test_ordinary_toml_is_read_with_dotted_keys_long_lists_and_the_largest_numbers() -> None:
     choices = ", ".join(f"{n / 8}" for n in range(1000))
     text = f'a.b.c = 9223372036854775807\n[tool.x]\nchoices = [{choices}]\nurl = "http://a.b.c.d/e.f"\n'

@@ -193,7 +193,7 @@ def normalised(document: Json, project: Path) -> Json:
         return [normalised(value, project) for value in document]
     if isinstance(document, dict):
         if document.get("topic") in ("Installation", "Machine"):
-            document = {**document, **dict.fromkeys(("status", "finding", "next_step", "code"), "<of the machine>")}
+            document = {"topic": document["topic"], "name": document["name"], "says": "<of the machine>"}
         return {key: by_key(key, value, project) for key, value in document.items()}
     if isinstance(document, float):
         return document if TIMES[0] < document < TIMES[1] else float(f"{document:.9g}")

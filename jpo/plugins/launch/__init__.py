@@ -12,6 +12,7 @@
     script/          training scripts as they are read, never as they are run
     engines/         local/  slurm/  kubernetes/  aws/: a further one is a folder, its name in OWN, and in the summary below
     settings.py      [launch] of jpo.toml
+    doctor.py        who keeps the limits of runs on this machine, for `jpo doctor`
     project/         engines and runs of [launch]; watching/: a run that goes on, as `jpo watch` sees it
     during/          what may be decided while a run goes on: stop, resize, another step
     cli/  story/  report/   `jpo run`, `watch` and `optimize`: options and help, what they do, what they show
@@ -32,6 +33,7 @@ PLUGIN = Plugin(
     },
     settings={"launch": "jpo.plugins.launch.settings:LaunchTable"},
     sources="jpo.plugins.launch.project.source:launched",
+    checks={"Machine": "jpo.plugins.launch.doctor:limits_of_runs"},
     queue="jpo.plugins.launch.project.waiting:EngineQueue",
     offers={
         "live runs": "jpo.plugins.launch.watching.live:live_run",

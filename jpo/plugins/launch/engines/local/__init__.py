@@ -6,6 +6,7 @@
     output.py        what the run prints, into a file that never fills the disk
     state_file.py    what the other writes down: the state of a run, rewritten in place
     processes.py     processes of the run, found below the supervisor or by their mark, measured, confined to fewer CPUs and ended
+    cgroup.py        a cgroup of a run's own (v2), where one was delegated: limits, account and end are the kernel's
     live.py          a run that goes on: what its processes use, and its cgroup
     leases.py        GPUs and CPUs that runs of JPO hold on this machine
 

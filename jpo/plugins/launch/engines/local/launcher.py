@@ -18,7 +18,7 @@ import jpo
 from jpo.errors import LaunchError
 from jpo.inventory.machine import Machine, machine_here
 from jpo.plugins.launch.engines import Surroundings
-from jpo.plugins.launch.engines.local import leases
+from jpo.plugins.launch.engines.local import cgroup, leases
 from jpo.plugins.launch.engines.local.capacity import CPU, cpu_names, leased_cpus, leased_gpus, refuse_needs, room_of
 from jpo.plugins.launch.engines.local.live import LiveProcesses
 from jpo.plugins.launch.engines.local.processes import MARK, confine, kill_marked, marked, most_cpus, oom_kills, send_if_born
@@ -126,13 +126,16 @@ class LocalLauncher:
         Raises LaunchError: JPO-E753, it does not run here, or nothing else than CPUs is to change, which this machine reserves.
         """
         state, place = self._running_here(engine_id), f"run {engine_id}"
-        pids = [pid for pid in marked(state.token) if pid != state.supervisor]
+        pids, group = [pid for pid in marked(state.token) if pid != state.supervisor], cgroup.found(state.token)
         if needs.cpus is None or int(needs.cpus) == most_cpus(pids):
             finding = "on this machine only the CPUs of a run can change: it reserves no memory that others could have"
             raise LaunchError(place, finding, "ask for less in config.ini", code="JPO-E753")
         names = cpu_names()
         unheld = [int(name.removeprefix(CPU)) for name in (*leases.free(self._leases, names), *names)]
         confine(pids, max(1, int(needs.cpus)), unheld)
+        if group is not None:
+            with suppress(OSError):  # it has just ended
+                cgroup.limit(group, Needs(cpus=needs.cpus))
 
     def live(self, engine_id: str) -> LiveProcesses:
         """Its processes. LaunchError JPO-E753: it does not run here."""
@@ -157,7 +160,8 @@ class LocalLauncher:
         environment = {**self._environ, **_given(job, folder, list(gpus)), MARK: state.token}
         numbers = tuple(int(name.removeprefix(CPU)) for name in cpus)
         limits = (job.longest_seconds, job.needs.memory_gib, self._grace)
-        order = Order(job.command, folder, job.folder, environment, numbers, held, *limits)
+        group = cgroup.made(state.token, job.needs)
+        order = Order(job.command, folder, job.folder, environment, numbers, held, *limits, group)
         owner = NOBODY if self._detached else theirs
         root = Path(jpo.__file__).parents[1]
         process = subprocess.Popen(  # noqa: S603 - JPO itself
@@ -196,14 +200,15 @@ class LocalLauncher:
         last = read_state(folder) or state
         if last.end:
             return last
-        all_gone = kill_marked(last.token)
+        group = cgroup.found(last.token)
+        starved = last.oom_kills is not None and (oom_kills(group) or 0) > last.oom_kills
+        end = None if last.exit is None else end_of(last.exit, last.oom_kills, group)
+        all_gone = cgroup.ended(group) and kill_marked(last.token)
         words = "the process that watched it was killed" if last.supervisor is not None else "it was never begun"
-        starved = last.oom_kills is not None and (oom_kills() or 0) > last.oom_kills
         ended_as = RunStatus.OOM_KILLED if starved else RunStatus.STOPPED
         reason = f"lost: {words}{'' if all_gone else ', and something that it started does not end'}"
-        end = RunEnd(ended_as, reason) if last.exit is None else end_of(last.exit, last.oom_kills)
         seen_at = max((folder / STATE_FILE).stat().st_mtime, last.started_at or 0.0)  # files have a coarser clock
-        last = replace(last, ended_at=seen_at if last.exit is None else last.ended_at, end=end)
+        last = replace(last, ended_at=seen_at if last.exit is None else last.ended_at, end=end or RunEnd(ended_as, reason))
         write_state(folder, last)
         return last
 

@@ -114,21 +114,24 @@ def used_and_waited_seconds(pids: Collection[int]) -> tuple[float, float]:
     return ticks / os.sysconf("SC_CLK_TCK"), waited / 1e9
 
 
-def oom_kills() -> int | None:
+def oom_kills(group: Path | None = None) -> int | None:
     """How often the kernel has ended processes for want of memory, in this cgroup, else on this machine; None: not told."""
     with suppress(OSError, StopIteration):
+        if group is not None:
+            return counted(group / "memory.events", "oom_kill")
         lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
-        group = next(line.split("::", 1)[1] for line in lines if line.startswith("0::"))
-        count = _counted(Path(f"{CGROUPS}{group}/memory.events"))
+        own = next(line.split("::", 1)[1] for line in lines if line.startswith("0::"))
+        count = counted(Path(f"{CGROUPS}{own}/memory.events"), "oom_kill")
         if count is not None:  # also 0: the count of the machine would be no lower than a first one here
             return count
     with suppress(OSError):
-        return _counted(Path("/proc/vmstat"))
+        return counted(Path("/proc/vmstat"), "oom_kill")
     return None
 
 
-def _counted(file: Path) -> int | None:
-    found = re.search(r"^oom_kill (\d+)$", file.read_text(encoding="ascii"), re.MULTILINE)
+def counted(file: Path, key: str) -> int | None:
+    """A count of the kernel's, by its key; None: this kernel has none. OSError: no such file."""
+    found = re.search(rf"^{key} (\d+)$", file.read_text(encoding="ascii"), re.MULTILINE)
     return int(found[1]) if found else None
 
 

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.engines.local import processes
+from jpo.plugins.launch.engines.local import cgroup, processes
 from jpo.plugins.launch.engines.local.leases import give_back
 from jpo.plugins.launch.engines.local.output import RunOutput
 from jpo.plugins.launch.engines.local.state_file import RunEnd, RunState, read_state, write_state
@@ -56,6 +56,7 @@ class Order:
         leases: descriptors of what it holds; given back before its end is written down.
         longest_seconds, most_gib: beyond which it is ended; None: never.
         grace_seconds: between asking it to end and ending it.
+        group: a cgroup of its own, with its limits; None: it is held to them here.
     """
 
     command: tuple[str, ...]
@@ -67,6 +68,7 @@ class Order:
     longest_seconds: float | None = None
     most_gib: float | None = None
     grace_seconds: float = 10.0
+    group: Path | None = None
 
 
 def packed(order: Order) -> bytes:
@@ -77,7 +79,8 @@ def unpacked(sent: bytes) -> Order:
     found = json.loads(sent)
     paths = {name: Path(found[name]) for name in ("folder", "start_in")}
     lists = {name: tuple(found[name]) for name in ("command", "cpus", "leases")}
-    return Order(**{**found, **paths, **lists})
+    group = found["group"] and Path(found["group"])
+    return Order(**{**found, **paths, **lists, "group": group})
 
 
 @dataclass(slots=True)
@@ -88,7 +91,7 @@ class Supervision:
         state: as it stands on disk.
         exit: of the command, negative for a signal; None: it goes on.
         stopping: why it is being ended, and what that makes of it.
-        looked: when limits were looked at, and for how long threads had waited for a CPU until then.
+        looked: when limits were looked at, how long threads had waited for a CPU until then, and the peak of its cgroup, bytes.
         asked_at: monotonic seconds at which it was asked to end, or at which what it left behind was.
     """
 
@@ -101,7 +104,7 @@ class Supervision:
     stopping: tuple[str, RunStatus] | None = None
     asked_at: float | None = None
     rest_asked_at: float | None = None
-    looked: tuple[float, float] = (0.0, 0.0)
+    looked: tuple[float, float, int] = (0.0, 0.0, 0)
     renewed: float = 0.0
     wanted: list[str] = field(default_factory=list)
 
@@ -118,14 +121,14 @@ def main() -> None:
     order = unpacked(sys.stdin.buffer.read())
     state = read_state(order.folder)
     assert state is not None, "written by the process that started this one"
-    state = replace(
-        state, supervisor=os.getpid(), born=processes.born(os.getpid()), started_at=time.time(), oom_kills=processes.oom_kills()
-    )
+    kills, born = processes.oom_kills(order.group), processes.born(os.getpid())
+    state = replace(state, supervisor=os.getpid(), born=born, started_at=time.time(), oom_kills=kills)
     write_state(order.folder, state)  # from here on the run counts as begun
     reader, writer = os.pipe()
     try:
         process = _started(order, writer)
     except OSError as error:
+        cgroup.ended(order.group)
         write_state(order.folder, replace(state, supervisor=None, born=None, started_at=None))
         _answer(f"{error.strerror}: {error.filename or order.command[0]}\n".encode())
         return
@@ -135,13 +138,15 @@ def main() -> None:
     try:
         _watch(run, owner)
     finally:
-        processes.send(processes.below(os.getpid()), signal.SIGKILL)  # whatever went wrong here, nothing is left running
+        _kill(run)  # whatever went wrong here, nothing is left running
     process.returncode = run.exit or 0
 
 
 def _started(order: Order, output: int) -> subprocess.Popen[bytes]:
     def in_the_child() -> None:
         processes.end_with_parent()
+        if order.group is not None:
+            cgroup.enter(order.group)
         if order.cpus and hasattr(os, "sched_setaffinity"):  # Linux
             with suppress(OSError):  # one of them was taken away meanwhile
                 os.sched_setaffinity(0, order.cpus)
@@ -206,7 +211,7 @@ def _over(run: Supervision) -> bool:
         run.rest_asked_at = now
         processes.send(rest, signal.SIGTERM)
     elif now - run.rest_asked_at > REST_SECONDS:
-        processes.send(rest, signal.SIGKILL)
+        _kill(run)
     return now - run.rest_asked_at > STUCK_SECONDS
 
 
@@ -227,23 +232,21 @@ def _reap(run: Supervision) -> None:
 def _hold_to_limits(run: Supervision) -> None:
     """Measure, renew the state, and end what takes too long, too much, or does not end when asked."""
     order, its, before = run.order, processes.below(os.getpid()), run.state.cpu_seconds or 0.0
-    (used, waited), now = (
-        processes.used_and_waited_seconds(its),
-        time.monotonic(),
-    )  # now: what follows takes long on a busy machine
+    used, waited = processes.used_and_waited_seconds(its)
+    now = time.monotonic()  # what follows takes long on a busy machine
     memory = processes.memory_bytes(its) / BYTES_PER_GIB
-    run.state = _measured(run.state, memory, used)
+    run.state, peak = _measured(run, memory, used)
     wanted = (run.state.cpu_seconds or 0.0) - before + max(0.0, waited - run.looked[1])
     run.state = replace(run.state, busy_cpus=max(run.state.busy_cpus or 0.0, wanted / (now - run.looked[0])))
-    run.looked = now, waited
-    if order.most_gib is not None and memory > order.most_gib and run.exit is None:
+    run.looked = now, waited, peak
+    if order.most_gib is not None and memory > order.most_gib and run.exit is None and order.group is None:
         words = f"its processes took {memory:.3g} GiB, of {order.most_gib:.3g} that it may"
         _stop(run, words, RunStatus.OOM_KILLED)
-        processes.send(processes.below(os.getpid()), signal.SIGKILL)
+        _kill(run)
     if order.longest_seconds is not None and now - run.began > order.longest_seconds:
         _stop(run, f"it took longer than the {order.longest_seconds:g} s that it may", RunStatus.STOPPED)
     if run.asked_at is not None and run.exit is None and now - run.asked_at > order.grace_seconds:
-        processes.send(processes.below(os.getpid()), signal.SIGKILL)
+        _kill(run)
     if now - run.renewed > RENEWAL_SECONDS:
         run.renewed = now
         _give_back_cpus(run)
@@ -264,11 +267,24 @@ def _give_back_cpus(run: Supervision) -> None:
             run.order = replace(order, cpus=tuple(held), leases=(*of_gpus, *held.values()))
 
 
-def _measured(state: RunState, memory_gib: float, seconds: float = 0.0) -> RunState:
-    """The state with these and what has ended of CPU time and memory; of that the largest process counts between two looks."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    most = max(memory_gib, state.memory_gib or 0.0, used.ru_maxrss * 1024 / BYTES_PER_GIB)
-    return replace(state, memory_gib=most, cpu_seconds=max(state.cpu_seconds or 0.0, used.ru_utime + used.ru_stime + seconds))
+def _measured(run: Supervision, memory_gib: float = 0.0, seconds: float = 0.0) -> tuple[RunState, int]:
+    """The state with these and what has ended of CPU time and memory; of that the largest process counts between two looks.
+    A cgroup of its own has both of all, and a peak, in bytes.
+    """
+    used, peak = resource.getrusage(resource.RUSAGE_CHILDREN), run.looked[2]
+    memory_gib, seconds = max(memory_gib, used.ru_maxrss * 1024 / BYTES_PER_GIB), used.ru_utime + used.ru_stime + seconds
+    if run.order.group is not None:
+        with suppress(OSError):  # it is gone
+            seconds, memory, peak = cgroup.used(run.order.group, peak)
+            memory_gib = memory / BYTES_PER_GIB
+    most = max(memory_gib, run.state.memory_gib or 0.0)
+    return replace(run.state, memory_gib=most, cpu_seconds=max(run.state.cpu_seconds or 0.0, seconds)), peak
+
+
+def _kill(run: Supervision) -> None:
+    processes.send(processes.below(os.getpid()), signal.SIGKILL)
+    if run.order.group is not None:
+        cgroup.kill(run.order.group)
 
 
 def _stop(run: Supervision, reason: str, ended_as: RunStatus) -> None:
@@ -280,18 +296,20 @@ def _stop(run: Supervision, reason: str, ended_as: RunStatus) -> None:
 
 def _close(run: Supervision) -> None:
     assert run.exit is not None, "over"
-    end = end_of(run.exit, run.state.oom_kills)
+    end = end_of(run.exit, run.state.oom_kills, run.order.group)
     if run.stopping is not None:
         end = replace(end, reason=run.stopping[0], ended_as=run.stopping[1])
     give_back(run.order.leases)  # whoever sees that it has ended may start the next one
-    write_state(run.order.folder, replace(_measured(run.state, 0.0), end=end))
+    write_state(run.order.folder, replace(_measured(run)[0], end=end))
+    cgroup.ended(run.order.group)
 
 
-def end_of(exit_: int, kills_before: int | None) -> RunEnd:
+def end_of(exit_: int, kills_before: int | None, group: Path | None) -> RunEnd:
     """How a command ended by itself; `kills_before` it began, the kernel had ended so many processes for want of memory."""
     code = exit_ if exit_ >= 0 else None
     if exit_ == 0:
         return RunEnd(RunStatus.SUCCEEDED, "", code)
-    if exit_ in KILLED and kills_before is not None and (processes.oom_kills() or 0) > kills_before:
-        return RunEnd(RunStatus.OOM_KILLED, "the system had no memory left and killed it", code)
+    if exit_ in KILLED and kills_before is not None and (processes.oom_kills(group) or 0) > kills_before:
+        whose = "for it, or at all, and the kernel" if group else "and"
+        return RunEnd(RunStatus.OOM_KILLED, f"the system had no memory left {whose} killed it", code)
     return RunEnd(RunStatus.FAILED, in_words(exit_), code)
