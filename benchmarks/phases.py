@@ -27,8 +27,8 @@ from phase_traces import long_execution, made_traces  # noqa: E402 - the made jo
 
 from jpo.plugins.phases.best_path import in_numpy, viterbi  # noqa: E402
 from jpo.plugins.phases.chain import Chain  # noqa: E402
-from jpo.plugins.phases.fit import METHODS, FitOptions, fit_model, fit_phases  # noqa: E402
 from jpo.plugins.phases.files.read import read_traces  # noqa: E402
+from jpo.plugins.phases.fit import METHODS, FitOptions, fit_model, fit_phases  # noqa: E402
 from jpo.plugins.phases.following.cgroup import Cgroup  # noqa: E402
 from jpo.plugins.phases.methods.labels import phases_of  # noqa: E402
 from jpo.plugins.phases.requests.allocate import allocate  # noqa: E402

@@ -106,7 +106,11 @@ def sized(model: PhaseModel, traces: Traces, *, container: str, headroom: float)
     return Sized(traces.place, sizes, config_lines(sizes), patch_lines(sizes, container))
 
 
-def requests(model: PhaseModel, traces: Traces, *, per_hour: float) -> tuple[list[tuple[str, float, float, float]], ComparedWays]:
+def requests(
+    model: PhaseModel, traces: Traces, *, per_hour: float, met: float | None = None
+) -> tuple[list[tuple[str, float, float, float]], ComparedWays]:
+    """Rows of requests, and how they stand; `met`: share of samples that is promised, None: the model's own."""
+    model = model if met is None else replace(model, misses=1 - met)
     allocations = allocate(model, traces, per_hour=per_hour)
     compared = _compared(traces, {"phases": allocations})
     known = tuple(note for note in model.notes if LITTLE in note)
