@@ -27,14 +27,17 @@ from phase_traces import long_execution, made_traces  # noqa: E402 - the made jo
 
 from jpo.plugins.phases.best_path import in_numpy, viterbi  # noqa: E402
 from jpo.plugins.phases.chain import Chain  # noqa: E402
+from jpo.plugins.phases.files.read import read_traces  # noqa: E402
 from jpo.plugins.phases.fit import METHODS, FitOptions, fit_model, fit_phases  # noqa: E402
 from jpo.plugins.phases.following.cgroup import Cgroup  # noqa: E402
 from jpo.plugins.phases.methods.labels import phases_of  # noqa: E402
 from jpo.plugins.phases.requests.allocate import allocate  # noqa: E402
 from jpo.plugins.phases.requests.evaluate import compare, leave_out, standings  # noqa: E402
 from jpo.plugins.phases.story.follow import follow  # noqa: E402
+from jpo.plugins.phases.story.phases import fit  # noqa: E402
 from jpo.plugins.phases.stream import Stream  # noqa: E402
 from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Floats, Traces  # noqa: E402
+from jpo.records import silently  # noqa: E402
 
 SEEDS = range(5)
 RUNS = 10
@@ -63,7 +66,7 @@ def change_f1(true: np.ndarray, found: np.ndarray, lengths: tuple[int, ...]) -> 
 def k_means(traces: Traces, seed: int) -> np.ndarray:
     """k-means with the true number of phases on the same scaled samples."""
     scaler = fit_phases(traces).scaler
-    found: np.ndarray = KMeans(5, n_init=5, random_state=seed).fit_predict(scaler.transform(traces.stacked()))
+    found: np.ndarray = KMeans(5, n_init=5, random_state=seed).fit_predict(scaler.transform(traces.stacked))
     return found
 
 
@@ -119,13 +122,28 @@ def speed() -> None:
         print(f"| {method} | {fit:.2f} | {1e6 * predict / traces.samples:.2f} |")
     print(f"| markov, and the caution of requests | {seconds(lambda: fit_model(traces)):.2f} | |")
     print("| AI4DL, 100 epochs (cited) | 161 | 20 |")
-    stream, samples = Stream(fit_phases(traces)), traces.stacked()[:2000]
+    stream, samples = Stream(fit_phases(traces)), traces.stacked[:2000]
 
     def all_updates(values: Floats = samples) -> None:
         for t, sample in enumerate(values):
             stream.update(float(t), sample)
 
     print(f"\nOne update of a stream: {1e6 * seconds(all_updates) / len(samples):.0f} microseconds.")
+
+
+def many(executions: int = 1_000_000) -> None:
+    """A file of very many short executions, as a command reads and fits it."""
+    rng = np.random.default_rng(0)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "many.csv"
+        with path.open("w") as file:
+            file.write("timestamp,pod.id,cpu.usage.cores,mem.working.set\n")
+            for at, (idle, busy, small, large) in enumerate(rng.uniform(0.9, 1.1, (executions, 4)).tolist()):
+                file.write(f"{20 * at},e{at},{0.1 * idle:.4f},{2e8 * small:.0f}\n")
+                file.write(f"{20 * at + 20},e{at},{2 * busy:.4f},{2e9 * large:.0f}\n")
+        traces, taken = list[Traces](), seconds(lambda: traces.append(read_traces(path)))
+    print(f"\n{executions:,} executions of two samples: read in {taken:.1f}, ", end="")
+    print(f"fitted in {seconds(lambda: fit(traces[0], FitOptions(), silently)):.1f} CPU seconds.")
 
 
 def ambiguous(phases: int, seed: int, samples: int = 20_400) -> tuple[Chain, Floats]:
@@ -226,6 +244,7 @@ if __name__ == "__main__":
     print("## Phases\n")
     found_phases()
     speed()
+    many()
     best_paths()
     requests()
     one_execution()

@@ -152,7 +152,7 @@ def working(folders: list[Path], trace: ExecutionTrace, speed: float) -> Iterato
 
 def small(traces: Traces, cores: float, memory_bytes: float) -> Traces:
     """The same traces with other peaks, e.g. such as a small machine has."""
-    scale = np.array([cores, memory_bytes]) / traces.stacked().max(0)
+    scale = np.array([cores, memory_bytes]) / traces.stacked.max(0)
     made = (ExecutionTrace(one.name, one.times, one.values * scale) for one in traces.executions)
     return Traces((CPU, MEMORY), tuple(made))
 

@@ -30,4 +30,4 @@ def rows_of(lines: Iterable[str], broken: Callable[[int, str], JpoError], separa
 
 def is_blank(cells: Iterable[str]) -> bool:
     """Whether a row has separators and blanks alone."""
-    return not any(cell.strip() for cell in cells)
+    return not any(map(str.strip, cells))

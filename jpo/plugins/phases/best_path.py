@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from jpo.plugins.phases.chain import Chain, Ints, alike, padded, stacked
-from jpo.plugins.phases.traces import Floats
+from jpo.plugins.phases.traces import Floats, in_parts
 
 COMPILED = ("0.3.3",)
 """Versions of hmmlearn whose compiled function is known to have this form. Its public way to it, `decode`, imports scikit-learn
 and scipy: a second, for predictions of a few milliseconds."""
+SHORT = 20
+"""Samples of an execution, in the mean, below which a call for each takes longer than numpy with all side by side."""
 IMPOSSIBLE = 1e-300
 """Added to probabilities of which the logarithm is taken."""
 
@@ -26,11 +28,10 @@ IMPOSSIBLE = 1e-300
 def viterbi(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> Ints:
     """The most probable path of phases of each execution, shape (samples,)."""
     compiled = _compiled()
-    if compiled is None:
+    if compiled is None or len(log_emissions) < SHORT * len(lengths):
         return in_numpy(chain, log_emissions, lengths)
     start, transitions = chain.start + IMPOSSIBLE, chain.transitions + IMPOSSIBLE
-    parts = np.split(log_emissions, np.cumsum(lengths)[:-1])
-    return np.concatenate([compiled(start, transitions, part)[1] for part in parts])
+    return np.concatenate([compiled(start, transitions, part)[1] for part in in_parts(log_emissions, lengths)])
 
 
 @cache
@@ -54,8 +55,8 @@ def in_numpy(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> Int
     return path
 
 
-def _in_numpy(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> Ints:
-    batch, ends = padded(log_emissions, lengths), np.asarray(lengths) - 1  # (executions, longest, k)
+def _in_numpy(chain: Chain, log_emissions: Floats, lengths: Ints) -> Ints:
+    batch, ends = padded(log_emissions, lengths), lengths - 1  # (executions, longest, k)
     moves, each = np.log(chain.transitions + IMPOSSIBLE), np.arange(len(lengths))
     best = np.log(chain.start + IMPOSSIBLE) + batch[:, 0]
     came = np.zeros(batch.shape, dtype=np.int8)  # from which phase the best path to each comes

@@ -55,32 +55,32 @@ class Chain:
         return density
 
 
-def padded(rows: Floats, lengths: Sequence[int]) -> Floats:
+def padded(rows: Floats, lengths: Sequence[int] | Ints) -> Floats:
     """Stacked rows, shape (samples, k), as (executions, longest, k); what is behind an execution's end is 0."""
-    batch = np.zeros((len(lengths), max(lengths), rows.shape[1]))
+    batch = np.zeros((len(lengths), np.max(lengths), rows.shape[1]))
     batch[_inside(lengths)] = rows
     return batch
 
 
-def stacked(batch: NDArray[Number], lengths: Sequence[int]) -> NDArray[Number]:
+def stacked(batch: NDArray[Number], lengths: Sequence[int] | Ints) -> NDArray[Number]:
     """The way back: (executions, longest, ...) as (samples, ...)."""
     return batch[_inside(lengths)]
 
 
-def _inside(lengths: Sequence[int]) -> NDArray[np.bool_]:
-    return np.arange(max(lengths)) < np.asarray(lengths)[:, None]
+def _inside(lengths: Sequence[int] | Ints) -> NDArray[np.bool_]:
+    return np.arange(np.max(lengths)) < np.asarray(lengths)[:, None]
 
 
-def alike(lengths: Sequence[int]) -> Iterator[tuple[Ints | slice, list[int]]]:
+def alike(lengths: Sequence[int] | Ints) -> Iterator[tuple[Ints | slice, Ints]]:
     """Executions that share a batch, each batch as the rows of its samples and the lengths of its executions: all in one, or,
     where that would be padding mostly, those of which none is twice as long as another."""
     each = np.asarray(lengths)
     if len(each) * each.max() <= max(PADDED, 2 * each.sum()):
-        yield slice(None), [*lengths]
+        yield slice(None), each
         return
     size = np.frexp(each)[1]
     for one in np.unique(size):
-        yield np.flatnonzero(np.repeat(size == one, each)), each[size == one].tolist()
+        yield np.flatnonzero(np.repeat(size == one, each)), each[size == one]
 
 
 def entries(phases: Ints) -> Ints:
@@ -99,7 +99,7 @@ def forward(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tupl
     return filtered, densities
 
 
-def _forward(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tuple[Floats, Floats]:
+def _forward(chain: Chain, log_emissions: Floats, lengths: Ints) -> tuple[Floats, Floats]:
     highest = log_emissions.max(axis=1, keepdims=True)
     likelihoods = padded(np.exp(log_emissions - highest), lengths)  # (executions, longest, k)
     filtered = np.empty_like(likelihoods)
@@ -118,7 +118,7 @@ def step(expected: Floats, likelihoods: Floats) -> tuple[Floats, Floats]:
     return joint / evidence[..., None], evidence
 
 
-def smooth(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tuple[Floats, Floats]:
+def smooth(chain: Chain, log_emissions: Floats, lengths: Sequence[int] | Ints) -> tuple[Floats, Floats]:
     """Probabilities of the phases given whole executions, shape (samples, k), and expected transitions, shape (k, k)."""
     smoothed, counts = np.empty_like(log_emissions), np.zeros_like(chain.transitions)
     for rows, some in alike(lengths):
@@ -127,10 +127,10 @@ def smooth(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tuple
     return smoothed, counts
 
 
-def _smooth(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tuple[Floats, Floats]:
+def _smooth(chain: Chain, log_emissions: Floats, lengths: Ints) -> tuple[Floats, Floats]:
     filtered = padded(_forward(chain, log_emissions, lengths)[0], lengths)
     likelihoods = padded(np.exp(log_emissions - log_emissions.max(axis=1, keepdims=True)), lengths)
-    ends = np.asarray(lengths) - 1
+    ends = lengths - 1
     smoothed = filtered.copy()
     counts = np.zeros_like(chain.transitions)
     after = np.ones_like(filtered[:, 0])

@@ -35,7 +35,7 @@ def expand(model: PhaseModel, traces: Traces, *, split: int | None = None, seed:
     """
     need("a model that learns new traces", "sklearn")
     traces = traces.narrowed(tuple(dict.fromkeys((*traces.features, *model.scaler.names))))
-    scaled = model.scaler.transform(traces.narrowed(model.scaler.names).stacked())
+    scaled = model.scaler.transform(traces.narrowed(model.scaler.names).stacked)
     chain = model.chain if split is None else _split(model, scaled, traces, split, seed)
     chain = _with_new_phases(chain, scaled, seed)
     chain = _learnt(chain, model, scaled, traces)

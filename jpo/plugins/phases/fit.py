@@ -77,8 +77,8 @@ def fit_phases(traces: Traces, options: FitOptions | None = None, track: Track =
     need("a fit of phases", "sklearn")
     first, *others = traces.executions
     some = f"{traces.place}: execution {first.name:.80}" + (f" and {len(others)} more" if others else "")
-    scaler = options.parts.scaler or fit_scaler(traces.stacked(), traces.features, some)
-    chain, weights = _found(scaler.transform(traces.narrowed(scaler.names).stacked()), traces, options, track)
+    scaler = options.parts.scaler or fit_scaler(traces.stacked, traces.features, some)
+    chain, weights = _found(scaler.transform(traces.narrowed(scaler.names).stacked), traces, options, track)
     return replace(with_needs(options.method, scaler, chain, traces), weights=weights, misses=options.misses)
 
 
@@ -112,13 +112,13 @@ def caution_of(traces: Traces, model: PhaseModel, options: FitOptions, track: Tr
     are_blocks = len(traces.executions) > whole
     if are_blocks:  # in two of three blocks nothing may change
         again = replace(again, parts=replace(options.parts, scaler=model.scaler))
-    phases = traces.split(model.predict(traces))
+    phases = traces.split(model.predict(traces)) if options.method != "markov" else []
     tried_on = []
     for fold in track(range(FOLDS), "caution on what is left out"):
         left_out = traces.executions[fold::FOLDS]
         kept = [at for at in range(len(traces.executions)) if at % FOLDS != fold]
         kept = kept[:: max(1, min(-(-traces.samples // MOST_SAMPLES), len(kept) // FOLDS))]  # of many as much as k-means sees
-        few = np.cumsum([len(execution.times) for execution in left_out]) <= MOST_TRIED / FOLDS
+        few = np.cumsum(traces.lengths[fold::FOLDS]) <= MOST_TRIED / FOLDS
         tried = tuple(execution for execution, is_few in zip(left_out, few, strict=True) if is_few)
         rest = replace(traces, executions=tuple(traces.executions[at] for at in kept))
         if options.method == "markov":
@@ -141,6 +141,8 @@ def in_blocks(traces: Traces, misses: float = MISSES) -> Traces:
 
     Long: what another one misses before its first resize, since nobody knows how they differ, is half of what may be missed.
     """
+    if 2 * max(traces.lengths) < traces.samples:
+        return traces
     blocks: list[ExecutionTrace] = []
     for execution in traces.executions:
         n = len(execution.times)
@@ -153,6 +155,6 @@ def _without(rest: Traces, phases: Ints, model: PhaseModel) -> PhaseModel:
     """A model of executions whose phases are known; those that none of them has are no phases of it."""
     _, known = np.unique(phases, return_inverse=True)
     scaler = model.scaler
-    scaled = scaler.transform(rest.narrowed(scaler.names).stacked())
+    scaled = scaler.transform(rest.narrowed(scaler.names).stacked)
     chain = fit_chain(scaled, known, rest.lengths)
     return replace(with_needs("markov", scaler, chain, rest), misses=model.misses)

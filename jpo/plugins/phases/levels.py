@@ -51,7 +51,7 @@ def find_levels(scaled: Floats, n_phases: int | None, seed: int) -> Ints:
     labels = _many_levels(scaled, MOST if n_phases is None else max(MOST, n_phases), seed)
     clusters = {
         label: _Cluster(float((labels == label).sum()), scaled[labels == label].sum(0), (scaled[labels == label] ** 2).sum(0))
-        for label in map(int, np.unique(labels))
+        for label in np.flatnonzero(np.bincount(labels)).tolist()
     }
     best, least = labels, np.inf
     while True:

@@ -6,7 +6,6 @@ follow each other. scikit-learn's conventions hold: X is (samples, features) in 
 """
 
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Self
 
 import numpy as np
@@ -24,6 +23,8 @@ RARE = 0.1
 """Of each other transition: none is impossible."""
 PASSES = 5
 """Of expectation maximisation over transitions and variances; the means are kept, so that few are enough."""
+MOST_LEARNT, FEWEST_LEARNT = 200_000, 1000
+"""Samples, of at least as many executions, from which it learns where there are more: evenly taken. Levels are of all."""
 
 
 class MarkovPhases:
@@ -94,7 +95,8 @@ class MarkovPhases:
 def fit_chain(scaled: Floats, labels: Ints, lengths: Sequence[int]) -> Chain:
     """The sticky chain over given levels, 0 .. k-1 of each sample: their means stay."""
     k = int(labels.max()) + 1
-    firsts = [0, *accumulate(lengths)][:-1]
+    each = np.asarray(lengths)
+    firsts = np.cumsum(each) - each
     weights = np.eye(k)[labels]
     stays = np.ones(len(labels), dtype=bool)
     stays[firsts] = False  # the first sample of an execution follows none
@@ -102,17 +104,20 @@ def fit_chain(scaled: Floats, labels: Ints, lengths: Sequence[int]) -> Chain:
     np.add.at(counts, (labels[:-1][stays[1:]], labels[1:][stays[1:]]), 1)
     means = (weights.T @ scaled) / weights.sum(0)[:, None]
     chain = _chain(scaled, weights, counts, means, firsts)
+    every = max(1, min(-(-len(labels) // MOST_LEARNT), len(each) // FEWEST_LEARNT))
+    some, each = scaled[np.repeat(np.arange(len(each)) % every == 0, each)], each[::every]
+    firsts = np.cumsum(each) - each
     for _ in range(PASSES):
-        weights, counts = smooth(chain, chain.log_emissions(scaled), lengths)
-        chain = _chain(scaled, weights, counts, means, firsts)
+        weights, counts = smooth(chain, chain.log_emissions(some), each)
+        chain = _chain(some, weights, counts, means, firsts)
     return chain
 
 
-def _chain(scaled: Floats, weights: Floats, counts: Floats, means: Floats, firsts: Sequence[int]) -> Chain:
+def _chain(scaled: Floats, weights: Floats, counts: Floats, means: Floats, firsts: Ints) -> Chain:
     """What is expected of start, transitions and variances under given weights of the phases."""
     k = len(means)
     n = weights.sum(0)[:, None] + 1e-9
     variances = (weights.T @ scaled**2 - 2 * means * (weights.T @ scaled) + means**2 * n) / n
-    start = weights[list(firsts)].sum(0) + 0.5
+    start = weights[firsts].sum(0) + 0.5
     transitions = counts + RARE + STICKY * np.eye(k)
     return Chain(start / start.sum(), transitions / transitions.sum(1, keepdims=True), means, np.maximum(variances, FINEST**2))

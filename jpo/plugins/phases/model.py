@@ -16,7 +16,7 @@ from jpo.plugins.phases.chain import Chain, Ints, forward, smooth
 from jpo.plugins.phases.features import Scaler
 from jpo.plugins.phases.requests.caution import MISSES, untried
 from jpo.plugins.phases.requests.demand import Positions, positions_of, thinned
-from jpo.plugins.phases.traces import CPU, MEMORY, Floats, Traces
+from jpo.plugins.phases.traces import CPU, MEMORY, Floats, Traces, intervals
 
 HORIZON_SECONDS = 120.0
 """How long an allocation has to hold: between two resizes at 30 per hour."""
@@ -88,27 +88,27 @@ class PhaseModel:
         return float(np.mean(rolling_means(densities, traces.lengths)[0] < self.least_density - STRANGE))
 
     def _densities_of(self, traces: Traces) -> Floats:
-        return self.densities(traces.narrowed(self.scaler.names).stacked())
+        return self.densities(traces.narrowed(self.scaler.names).stacked)
 
 
 def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces) -> PhaseModel:
     """The model of a chain, with what its phases needed in these traces."""
-    emissions = chain.log_emissions(scaler.transform(traces.narrowed(scaler.names).stacked()))
+    emissions = chain.log_emissions(scaler.transform(traces.narrowed(scaler.names).stacked))
     phases = viterbi(chain, emissions, traces.lengths)
     densities = forward(chain, emissions, traces.lengths)[1]
     means, full = rolling_means(densities, traces.lengths)
     both = traces.narrowed((CPU, MEMORY)) if {CPU, MEMORY} <= set(traces.features) else None
-    starts = [one.values[one.times <= one.times[0] + HORIZON_SECONDS].max(0) for one in both.executions] if both else []
+    begins = np.repeat(traces.times[traces.firsts], traces.lengths)
+    early = traces.times <= begins + HORIZON_SECONDS
     careful = untried(len(traces.executions), traces.samples)
-    intervals = np.concatenate([np.diff(execution.times) for execution in traces.executions])
     return PhaseModel(
         method=method,
         scaler=scaler,
         chain=chain,
         needs=thinned(positions_of(both, phases, HORIZON_SECONDS)) if both else None,
         caution=(careful, careful),
-        most=MostUsed(np.max(starts, axis=0), both.stacked().max(0)) if both else MostUsed(np.zeros(2), np.zeros(2)),
-        interval_seconds=float(np.median(intervals)),
+        most=MostUsed(both.stacked[early].max(0), both.stacked.max(0)) if both else MostUsed(np.zeros(2), np.zeros(2)),
+        interval_seconds=float(np.median(intervals(traces.times, traces.lengths))),
         least_density=float(means[full].min()),
         executions=len(traces.executions),
         samples=traces.samples,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from jpo.plugins.phases.chain import Ints
-from jpo.plugins.phases.traces import ExecutionTrace, Floats, Traces
+from jpo.plugins.phases.traces import ExecutionTrace, Floats, Traces, in_parts
 
 LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LEVELS = "▁▂▃▄▅▆▇█"
@@ -26,7 +26,7 @@ def resource_lines(traces: Traces, phases: Ints) -> Iterator[tuple[str, str]]:
 
 
 def _each(traces: Traces, phases: Ints) -> list[tuple[ExecutionTrace, Ints]]:
-    return list(zip(traces.executions, traces.split(phases), strict=True))[:MOST]
+    return list(zip(traces.executions[:MOST], in_parts(phases, traces.lengths[:MOST]), strict=True))
 
 
 def _some(values: Floats | Ints) -> Floats | Ints:

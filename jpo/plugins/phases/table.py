@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.plugins.phases.chain import Ints, entries
+from jpo.plugins.phases.chain import Ints
 from jpo.plugins.phases.traces import CPU, MEMORY, Floats, Traces
 
 GIB = float(1 << 30)
@@ -43,24 +43,22 @@ class PhaseFigures:
 
 def phase_figures(traces: Traces, phases: Ints, k: int) -> tuple[PhaseFigures, ...]:
     """The figures of k phases in these traces; of a phase without samples there are no uses."""
-    values, entered = traces.stacked(), list[int]()
-    changes: list[tuple[int, int, float]] = []  # from which phase to which, and how long the first one lasted
-    for execution, own in zip(traces.executions, traces.split(phases), strict=True):
-        begins = entries(own)
-        stays = own[begins].tolist()
-        entered += stays
-        changes += zip(stays[:-1], stays[1:], np.diff(execution.times[begins]).tolist(), strict=True)
+    values, is_first = traces.stacked, np.zeros(traces.samples, dtype=bool)
+    is_first[traces.firsts] = True
+    begins = np.flatnonzero(is_first | np.r_[True, phases[1:] != phases[:-1]])
+    stays, goes_on = phases[begins], ~is_first[begins[1:]]  # goes_on: the next stay is of the same execution
+    came, went, lasted = stays[:-1][goes_on], stays[1:][goes_on], np.diff(traces.times[begins])[goes_on]
 
     def figures(phase: int) -> PhaseFigures:
         inside = values[phases == phase]
-        followers, seconds = [to for at, to, _ in changes if at == phase], [lasted for at, _, lasted in changes if at == phase]
+        followers, seconds = went[came == phase], lasted[came == phase]
         return PhaseFigures(
             phase=phase,
             share=float(len(inside) / len(values)),
-            stays=entered.count(phase),
-            dwell_seconds=float(np.mean(seconds)) if seconds else None,
+            stays=int((stays == phase).sum()),
+            dwell_seconds=float(np.mean(seconds)) if len(seconds) else None,
             used={name: _spread(inside[:, at]) for at, name in enumerate(traces.features)} if len(inside) else {},
-            next={to: followers.count(to) / len(followers) for to in sorted(set(followers))},
+            next={to: count / len(followers) for to, count in enumerate(np.bincount(followers).tolist()) if count},
         )
 
     return tuple(map(figures, range(k)))

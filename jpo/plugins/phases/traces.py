@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -49,9 +51,19 @@ class ExecutionTrace:
         return ExecutionTrace(self.name, self.times[begin:end], self.values[begin:end])
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+def in_parts(rows: NDArray[Number], lengths: Sequence[int]) -> list[NDArray[Number]]:
+    """Rows as views of so many each; numpy's `split` takes six times as long for a million of them."""
+    return [rows[begin:end] for begin, end in pairwise(accumulate(lengths, initial=0))]
+
+
+def intervals(times: Floats, lengths: Sequence[int]) -> Floats:
+    """Seconds between each two samples of an execution."""
+    return np.delete(np.diff(times), np.cumsum(lengths)[:-1] - 1)
+
+
+@dataclass(frozen=True, eq=False)
 class Traces:
-    """Executions with the same features.
+    """Executions with the same features; there may be a million, and what is known of all at once is found once.
 
     Attributes:
         features: names of the columns of every execution's values; what ends in `_bytes` is a size.
@@ -69,7 +81,7 @@ class Traces:
     def samples(self) -> int:
         return sum(self.lengths)
 
-    @property
+    @cached_property
     def lengths(self) -> tuple[int, ...]:
         return tuple(len(execution.times) for execution in self.executions)
 
@@ -80,11 +92,23 @@ class Traces:
 
     def split(self, rows: NDArray[Number]) -> list[NDArray[Number]]:
         """What is known of all samples, execution by execution."""
-        return np.split(rows, np.cumsum(self.lengths)[:-1])
+        return in_parts(rows, self.lengths)
 
+    @cached_property
     def stacked(self) -> Floats:
         """All values, shape (samples, features), execution after execution."""
         return np.concatenate([execution.values for execution in self.executions])
+
+    @cached_property
+    def times(self) -> Floats:
+        """The times of all samples, execution after execution."""
+        return np.concatenate([execution.times for execution in self.executions])
+
+    @cached_property
+    def firsts(self) -> NDArray[np.int64]:
+        """Where each execution begins among all samples."""
+        each = np.array(self.lengths, dtype=np.int64)
+        return np.cumsum(each) - each
 
     def only(self, executions: Sequence[str]) -> "Traces":
         """The same with these executions alone; with all where none is named.
@@ -100,6 +124,8 @@ class Traces:
 
     def narrowed(self, features: Sequence[str]) -> "Traces":
         """The same with these features alone, in this order. Raises UsageError: JPO-E731, one of them was not read."""
+        if tuple(features) == self.features:
+            return self
         for feature in features:
             if feature not in self.features:
                 finding = f"has no feature {feature}, which is needed here (it has {', '.join(self.features)})"

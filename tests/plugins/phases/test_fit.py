@@ -89,7 +89,7 @@ def test_samples_too_few_to_prove_anything_are_said_and_their_peak_is_held_with_
     fitted = fit_model(short)
     assert fitted.caution == (HELD, HELD)
     assert f"of {14 * runs} samples cannot say" in fitted.notes[-1]
-    assert all((one.requests >= 1.4 * short.stacked().max(0) * 0.999).all() for one in allocate(fitted, traces))
+    assert all((one.requests >= 1.4 * short.stacked.max(0) * 0.999).all() for one in allocate(fitted, traces))
 
 
 def test_one_short_execution_is_enough_for_others_like_it() -> None:

@@ -12,7 +12,7 @@ from jpo.plugins.phases.traces import CPU, MEMORY, Traces
 def test_a_model_knows_what_it_saw(model: PhaseModel, traces: Traces) -> None:
     assert (model.executions, model.samples) == (len(traces.executions), traces.samples)
     assert model.interval_seconds == 20
-    assert (model.most.ever == traces.stacked().max(0)).all()
+    assert (model.most.ever == traces.stacked.max(0)).all()
     assert (model.most.first < model.most.ever).all()
     assert model.needs is not None
 

@@ -44,8 +44,8 @@ def test_parts_that_were_saved_one_by_one_label_as_the_model_does(fitted: PhaseM
     for path, part in zip(paths, parts(fitted), strict=True):
         path.write_bytes(encoded_part(part))
     scaler, crbm, clusters = read_scaler(paths[0]), read_crbm(paths[1]), read_clusters(paths[2])
-    scaled = scaler.transform(traces.stacked())
-    assert (scaled == fitted.scaler.transform(traces.stacked())).all()
+    scaled = scaler.transform(traces.stacked)
+    assert (scaled == fitted.scaler.transform(traces.stacked)).all()
     labels = nearest(crbm.activations(scaled, traces.lengths, parity=True), clusters)
     assert (labels == phases_of(fitted, traces, parity=True)).all()
     again = (scaler, crbm, clusters)

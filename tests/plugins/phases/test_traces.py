@@ -17,6 +17,6 @@ def test_executions_can_be_chosen() -> None:
 
 
 def test_so_can_features() -> None:
-    assert TRACES.narrowed((MEMORY,)).stacked().tolist() == [[2], [4], [2], [4]]
+    assert TRACES.narrowed((MEMORY,)).stacked.tolist() == [[2], [4], [2], [4]]
     with pytest.raises(UsageError, match="has no feature gpu"):
         TRACES.narrowed(("gpu",))

@@ -126,11 +126,17 @@ def fitting_of(
     return FitOptions(method, n_phases, seed, crbm, misses=1 - met)
 
 
+def met_option(default: str | None, of: str) -> Callable[[F], F]:
+    """--met of a command; `of`: what is told of it besides."""
+    words = f"Promised share of samples whose demand is met{of}."
+    return click.option("--met", type=share, default=default, metavar="SHARE", help=words)
+
+
 fit_options = as_record(
     "fitting",
     fitting_of,
     click.option("--method", type=click.Choice(METHODS), default="markov"),
-    click.option("--met", type=share, default="95%", metavar="SHARE", help="Promised share of samples whose demand is met."),
+    met_option("95%", ""),
     click.option("--phases", "n_phases", type=click.IntRange(2, 50), help="How many; default: as the traces have them, 2 to 10."),
     click.option("--history", type=click.IntRange(1, 100), default=3, help="crbm-kmeans: samples it looks back."),
     click.option("--hidden", type=click.IntRange(1, 1000), default=10, help="crbm-kmeans: hidden units."),

@@ -23,6 +23,7 @@ from jpo.plugins.phases.cli.options import (
     budget_option,
     column_options,
     fit_options,
+    met_option,
     model_file,
     part_options,
     result_options,
@@ -129,20 +130,26 @@ def predict(model: Path, traces: Sequence[Path], selection: Selection, destinati
 @phases.command()
 @model_file
 @traces_files
+@met_option(None, "; default: the model's own")
 @options(budget_option, column_options, result_options("Write the requests there, as CSV; else they go to stdout."))
-def allocate(model: Path, traces: Sequence[Path], per_hour: float, selection: Selection, destination: Destination) -> None:
+def allocate(
+    model: Path, traces: Sequence[Path], met: float | None, per_hour: float, selection: Selection, destination: Destination
+) -> None:
     """Request CPU and memory from sample to sample.
 
-    A row applies until the next one of its execution: exec_id, t, cpu_alloc in cores, mem_alloc in bytes.
+    A row applies until the next one of its execution: exec_id, t, cpu_alloc in cores, mem_alloc in bytes. With another
+    --met than that of the fit, requests begin as the fit had them, and a run that misses more becomes more careful.
 
     \b
-    Example:
+    Examples:
       jpo phases allocate phases.model traces.csv -o allocation.csv
+      jpo phases allocate phases.model traces.csv -o allocation.csv --met 99%
     """
     from jpo.plugins.phases.report import standings
     from jpo.plugins.phases.story import phases as command
 
-    rows, compared = command.requests(*_opened(model, traces, selection, destination, requested=True), per_hour=per_hour)
+    opened = _opened(model, traces, selection, destination, requested=True)
+    rows, compared = command.requests(*opened, per_hour=per_hour, met=met)
     if destination.result is None:
         put(standings.requests_csv(rows))
         return

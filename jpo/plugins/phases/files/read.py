@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from jpo.files.reading import same_file
 from jpo.plugins.phases.files.answers import is_printed, read_answers, read_printed
 from jpo.plugins.phases.files.columns import EXECUTION, TIME, ColumnPlace, TraceColumns, place_of, places_of
 from jpo.plugins.phases.files.graphs import Found, is_time, read_graph, value_of
 from jpo.plugins.phases.files.join import Measured, joined, measured_of
+from jpo.plugins.phases.files.plain import read_plain
 from jpo.plugins.phases.files.rows import header_of, malformed, rows_of, text_of
-from jpo.plugins.phases.files.table import read_table
+from jpo.plugins.phases.files.table import in_base_units, read_table
 from jpo.plugins.phases.traces import Traces
 
 GRAFANAS_TIME = "Time"
@@ -50,8 +53,12 @@ def _read(path: Path, columns: TraceColumns, *, alone: bool) -> Traces | Found:
     if not cells:
         raise malformed(str(path), "is empty", "name a CSV file with a header and one row per sample")
     header = header_of(path, number, cells)
-    below = [*rows]
     time, value = place_of(header, TIME, columns), value_of(header)
+    if time is not None and _is_table(header, time.at, value, columns):
+        places = places_of(f"{path}:{number}", header, columns, alone=alone)
+        if (plain := read_plain(text, number, len(header), places, path.stem)) is not None:
+            return in_base_units(path, places, plain, np.zeros(len(plain.times), dtype=bool))
+    below = [*rows]
     if time is not None and not _is_table(header, time.at, value, columns):
         return read_graph(path, header, time, value, below)
     if time is None and TIME not in columns.named and below and is_time(below[0][1][0]):  # Zeit, Heure, or nothing

@@ -34,9 +34,7 @@ def rows_of(path: Path, text: str) -> Iterator[Row]:
 
     Raises UsageError: JPO-E730, it is not CSV.
     """
-    lines = StringIO(text, newline="")
-    separator = separator_of(next((line for line in lines if line.strip() and not _is_separator(line)), ""))
-    lines.seek(0)
+    lines, separator = StringIO(text, newline=""), separator_in(text)
 
     def broken(line: int, words: str) -> UsageError:
         return malformed(f"{path}:{line}", f"is not CSV ({words_of(words)})", REMEDY)
@@ -46,6 +44,11 @@ def rows_of(path: Path, text: str) -> Iterator[Row]:
             if separator == ";":
                 _require_clear(f"{path}:{line}", cells)
             yield line, cells
+
+
+def separator_in(text: str) -> str:
+    """What the first line that says something has most of."""
+    return separator_of(next((line for line in StringIO(text, newline="") if line.strip() and not _is_separator(line)), ""))
 
 
 def _require_clear(place: str, cells: list[str]) -> None:

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jpo.errors import quoted
 from jpo.plugins.phases.files import units
 from jpo.plugins.phases.files.cells import in_base, measurement
 from jpo.plugins.phases.files.columns import EXECUTION, TIME, ColumnPlace
 from jpo.plugins.phases.files.dates import is_day_first, moment, summer_time, unfolded
+from jpo.plugins.phases.files.plain import PlainTable
 from jpo.plugins.phases.files.rows import malformed, require_width
-from jpo.plugins.phases.traces import CPU, ExecutionTrace, Traces
+from jpo.plugins.phases.traces import CPU, ExecutionTrace, Traces, in_parts, intervals
 from jpo.tables.csv_rows import Row
 
 
@@ -84,21 +86,27 @@ def _in_summer_and_winter(found: dict[str, list[_Sample]]) -> list[str]:
 
 
 def _traces(path: Path, places: Mapping[str, ColumnPlace], found: dict[str, list[_Sample]], percent: Sequence[str]) -> Traces:
-    """Samples in order as executions in seconds, cores and bytes, with what was converted or looks odd."""
+    """Samples in order, with what is odd about their times and units."""
     mended = _in_summer_and_winter(found)
     _require_order(path, found)
-    features = tuple(name for name in places if name not in (EXECUTION, TIME))
     every = [sample for samples in found.values() for sample in samples]
-    is_date = np.array([sample.is_date for sample in every])
-    times, converted = units.in_seconds(np.array([sample.time for sample in every]), is_date, str(path), places[TIME].unit)
-    values = np.array([sample.values for sample in every], dtype=np.float64).reshape(len(every), len(features))
-    ends = np.cumsum([len(samples) for samples in found.values()])[:-1]
-    parts = zip(found, np.split(times, ends), np.split(values, ends), strict=True)
-    executions = tuple(ExecutionTrace(execution, own, used) for execution, own, used in parts)
-    rare = units.require_interval(np.concatenate([np.diff(execution.times) for execution in executions]), str(path))
-    scaled = (units.said(name, place.unit) for name, place in places.items() if name != TIME and place.unit)
+    times, is_date = np.array([sample.time for sample in every]), np.array([sample.is_date for sample in every])
+    values = np.array([sample.values for sample in every], dtype=np.float64).reshape(len(every), -1)
+    table = PlainTable([*found], [*map(len, found.values())], times, values)
     twice = (summer_time(f"execution {execution:.80}") for execution in mended)
     shares = (units.said(name, "cpu_percent") for name in percent if name == CPU)
-    several = (converted, rare, *twice, *scaled, *shares, *units.odd_figures(values, features))
-    notes = [note for note in several if note]
+    return in_base_units(path, places, table, is_date, (*twice, *shares))
+
+
+def in_base_units(
+    path: Path, places: Mapping[str, ColumnPlace], table: PlainTable, is_date: NDArray[np.bool_], odd: Sequence[str] = ()
+) -> Traces:
+    """Executions in seconds, cores and bytes, with what was converted or looks odd."""
+    features = tuple(name for name in places if name not in (EXECUTION, TIME))
+    times, converted = units.in_seconds(table.times, is_date, str(path), places[TIME].unit)
+    parts = in_parts(times, table.lengths), in_parts(table.values, table.lengths)
+    rare = units.require_interval(intervals(times, table.lengths), str(path))
+    scaled = (units.said(name, place.unit) for name, place in places.items() if name != TIME and place.unit)
+    notes = [note for note in (converted, rare, *odd, *scaled, *units.odd_figures(table.values, features)) if note]
+    executions = tuple(map(ExecutionTrace, table.names, *parts))
     return Traces(features, executions, str(path), tuple(f"{path}: {note}" for note in notes))

@@ -22,7 +22,7 @@ def phases_of(model: PhaseModel, traces: Traces, *, parity: bool = False) -> Int
         raise UsageError("--parity", f"the model is by {model.method}", "fit one with --method crbm-kmeans", code="JPO-E734")
     if model.method not in ("changepoint", "crbm-kmeans"):
         return model.predict(traces)
-    scaled = model.scaler.transform(traces.narrowed(model.scaler.names).stacked())
+    scaled = model.scaler.transform(traces.narrowed(model.scaler.names).stacked)
     if model.method == "changepoint":
         return nearest(levelled(scaled, traces.lengths), model.chain.means)
     crbm, centres = crbm_of(model.weights), model.weights.get(CENTRES)

@@ -66,7 +66,7 @@ def _needs(model: "PhaseModel", runs: Sequence[tuple[str, Sequence[Series]]]) ->
     traces = traces_of(runs, "runs on record")
     phases = model.predict(traces)
     sizes = rightsize(traces, phases)
-    used = traces.stacked()[:, :2]
+    used = traces.stacked[:, :2]
     return PhaseNeeds(
         runs=len(traces.executions),
         phases=len(np.unique(phases)),

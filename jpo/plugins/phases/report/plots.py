@@ -36,7 +36,7 @@ def plot_resources(traces: Traces, phases: Ints, k: int, palette: str, file: Pat
 def plot_variance(traces: Traces, phases: Ints, k: int, palette: str, file: Path) -> None:
     """Draw how much the samples of each phase differ, per feature, and how frequent each phase is."""
     charts = []
-    for feature, used in zip(traces.features, traces.stacked().T, strict=True):
+    for feature, used in zip(traces.features, traces.stacked.T, strict=True):
         groups = {phase: [in_units(feature, value) for value in used[phases == phase]] for phase in range(k)}
         spread = {phase: np.quantile(some, (0.05, 0.25, 0.5, 0.75, 0.95)).tolist() for phase, some in groups.items() if some}
         boxes = [(phase, (phase - 0.3, phase + 0.3, quarter, more)) for phase, (_, quarter, _, more, _) in spread.items()]

@@ -131,14 +131,16 @@ def _no_positions(room: int) -> Positions:
 
 def positions_of(traces: Traces, phases: Ints, horizon_seconds: float) -> Positions:
     """All positions of executions that have ended: what `Past` would say of each, at once. First features: CPU and memory."""
-    needs, lengths = traces.stacked()[:, :RESOURCES], traces.lengths
-    times = np.concatenate([execution.times for execution in traces.executions])
+    needs, lengths, times = traces.stacked[:, :RESOURCES], traces.lengths, traces.times
     execution = np.repeat(np.arange(len(lengths)), lengths)
     n = len(times)
     begins = np.r_[True, (execution[1:] != execution[:-1]) | (phases[1:] != phases[:-1])]
     stay = np.cumsum(begins) - 1
     dwell = times - times[np.flatnonzero(begins)][stay]
-    level = np.concatenate([np.maximum.accumulate(part) for part in np.split(needs, np.flatnonzero(begins)[1:])])
+    level, offset = needs.copy(), 1
+    while len(at := np.flatnonzero(stay[offset:] == stay[:-offset])):  # the most of 2, 4, 8 ... samples of a stay
+        level[at + offset] = np.maximum(level[at + offset], level[at])
+        offset *= 2
     soon, soon_stays = np.zeros((n, RESOURCES)), np.ones(n, dtype=bool)
     next_need, next_stays = np.zeros((n, RESOURCES)), np.ones(n, dtype=bool)
     for offset in range(1, max(lengths)):
@@ -156,7 +158,7 @@ def positions_of(traces: Traces, phases: Ints, horizon_seconds: float) -> Positi
 
 def thinned(positions: Positions) -> Positions:
     """At most MOST_POSITIONS of each phase, evenly taken."""
-    rows = [np.flatnonzero(positions.phase == phase) for phase in np.unique(positions.phase)]
+    rows = [np.flatnonzero(positions.phase == phase) for phase in np.flatnonzero(np.bincount(positions.phase))]
     return positions.at(np.concatenate([row[:: -(-len(row) // MOST_POSITIONS)] for row in rows]))
 
 

@@ -64,7 +64,7 @@ def rightsize(traces: Traces, phases: Ints, *, headroom: float = HEADROOM) -> Si
     """
     if not headroom >= 0:
         raise UsageError("--headroom", f"{headroom} is below 0", "never below what was used", code="JPO-E734")
-    used = traces.narrowed((CPU, MEMORY)).stacked()
+    used = traces.narrowed((CPU, MEMORY)).stacked
     shares = np.bincount(phases) / len(phases)
     quantiles = {int(phase): float(np.quantile(used[phases == phase, 0], 0.95)) for phase in np.flatnonzero(shares >= MATTERS)}
     decisive = max(quantiles, key=lambda phase: quantiles[phase]) if quantiles else int(shares.argmax())

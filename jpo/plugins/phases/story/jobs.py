@@ -29,7 +29,7 @@ def phase_jobs(traces: Path, model: Path, gbps_per_core: float) -> Iterator[tupl
     """
     fitted, found = read_model(model), read_traces(traces)
     phases = fitted.predict(found)
-    cores = found.narrowed((CPU,)).stacked()[:, 0]
+    cores = found.narrowed((CPU,)).stacked[:, 0]
     used = np.bincount(phases, cores) / np.maximum(np.bincount(phases), 1)
     first = min(execution.times[0] for execution in found.executions)
     memory, parts = found.features.index(MEMORY), zip(found.executions, found.split(phases), found.split(cores), strict=True)

@@ -75,9 +75,8 @@ def parts(model: PhaseModel, scaler: Path | None, crbm: Path | None, clusters: P
 def predict(model: PhaseModel, traces: Traces, *, parity: bool = False) -> tuple[list[tuple[str, float, int, float]], Phases]:
     phases = phases_of(model, traces, parity=parity)
     probabilities = model.smoothed(traces)[np.arange(len(phases)), phases]
-    times = np.concatenate([execution.times for execution in traces.executions])
     executions = [execution.name for execution in traces.executions for _ in execution.times]
-    rows = list(zip(executions, times.tolist(), phases.tolist(), probabilities.tolist(), strict=True))
+    rows = list(zip(executions, traces.times.tolist(), phases.tolist(), probabilities.tolist(), strict=True))
     kinds, like = _kinds(traces, phases)
     few = replace(traces, executions=traces.executions[:MOST])
     names = [execution.name for execution in few.executions]
@@ -107,7 +106,11 @@ def sized(model: PhaseModel, traces: Traces, *, container: str, headroom: float)
     return Sized(traces.place, sizes, config_lines(sizes), patch_lines(sizes, container))
 
 
-def requests(model: PhaseModel, traces: Traces, *, per_hour: float) -> tuple[list[tuple[str, float, float, float]], ComparedWays]:
+def requests(
+    model: PhaseModel, traces: Traces, *, per_hour: float, met: float | None = None
+) -> tuple[list[tuple[str, float, float, float]], ComparedWays]:
+    """Rows of requests, and how they stand; `met`: share of samples that is promised, None: the model's own."""
+    model = model if met is None else replace(model, misses=1 - met)
     allocations = allocate(model, traces, per_hour=per_hour)
     compared = _compared(traces, {"phases": allocations})
     known = tuple(note for note in model.notes if LITTLE in note)

@@ -74,7 +74,7 @@ def test_weights_that_do_not_go_together_are_no_machine(name: str) -> None:
 @pytest.mark.parametrize("noise", [0.3, 1.0, 2.0])
 def test_training_stops_by_itself_where_only_noise_is_left(noise: float) -> None:
     traces = made_traces(runs=110, noise=noise)[0]  # some 10,000 samples
-    scaled = fit_scaler(traces.stacked(), traces.features).transform(traces.stacked())
+    scaled = fit_scaler(traces.stacked, traces.features).transform(traces.stacked)
     _, errors = train_crbm(scaled, traces.lengths, CrbmOptions())
     assert 5 < len(errors) < 100
     assert errors[-1] < 0.1 * errors[0]

@@ -26,7 +26,7 @@ def test_each_method_fits_is_kept_and_allocates(method: str, tmp_path: Path) -> 
     assert (phases_of(read, new) == phases_of(model, new)).all()
     assert phases_of(read, new).max() < read.chain.phases
     (allocation,) = allocate(read, new)
-    assert (allocation.requests >= new.stacked()).all(1).mean() > 0.8
+    assert (allocation.requests >= new.stacked).all(1).mean() > 0.8
 
 
 def test_parity_is_of_the_method_that_ai4dl_has(traces: Traces) -> None:

@@ -50,7 +50,7 @@ def test_needs_are_never_below_the_measured_peak_and_headroom(folder: Path) -> N
     traces = made_traces(runs=3, seed=5)[0]
     known = with_phase_needs(Known(RUNS), job(folder, PhasesTable(model="phases.model"), series_of(traces)))
     assert known.phase_needs is not None
-    peak = traces.stacked().max(0)
+    peak = traces.stacked.max(0)
     assert known.phase_needs.cpus >= peak[0] * 1.15
     assert known.phase_needs.memory_gib >= peak[1] / 2**30 * 1.15
     assert (known.phase_needs.runs, known.phase_needs.phases, known.phase_needs.drifted) == (3, 5, 0)

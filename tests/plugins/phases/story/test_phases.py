@@ -78,6 +78,15 @@ def test_requests_go_to_a_file_and_their_figures_to_people(jpo: Call, tmp_path: 
     assert jpo("allocate", "phases.model", "new.csv")[1] == (tmp_path / "a.csv").read_text()
 
 
+def test_allocate_takes_another_promise_than_the_fit(jpo: Call) -> None:
+    def requested(*options: str) -> float:
+        rows = jpo("allocate", "phases.model", "new.csv", *options)[1].splitlines()[1:]
+        return sum(float(row.split(",")[2]) for row in rows)
+
+    assert requested("--met", "99.9%") > requested() == requested("--met", "95%")
+    assert jpo("allocate", "phases.model", "new.csv", "--met", "95")[0] == 2
+
+
 def test_ways_to_allocate_are_compared(jpo: Call) -> None:
     code, out, _ = jpo("evaluate", "phases.model", "new.csv", "--training", "train.csv", "--format", "json")
     assert code == 0
