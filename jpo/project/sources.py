@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from constraints.names import WELL_KNOWN
 from jpo.errors import StoreError, TelemetryError, UsageError
 from jpo.files.reading import soon_read
 from jpo.history import Store
@@ -31,6 +32,8 @@ LARGEST_SECRET_BYTES, SECRET_SECONDS = 1 << 16, 5.0
 """Of a token or password, which may come from a pipe that somebody is about to write into."""
 MOST_WARNINGS = 3
 """Warnings of a server that are repeated; each store behind it may have its own."""
+SPELT = ("batch_size", "learning_rate", "gpus", "cpus")
+"""What runs may report as config.ini calls it: plain numbers, where memory may be 32G and max_epochs -1."""
 UNVERIFIED = (
     "The certificate of Prometheus is not verified ([prometheus] insecure): anyone in between can forge runs; set ca_file instead"
 )
@@ -68,9 +71,11 @@ def logged(
 
 
 def own_names(settings: LoadedSettings) -> Own:
-    """What runs may report under the team's own names, parameters in the order of [parameters]."""
+    """What runs may report under the team's own names, parameters in the order of [parameters], or under those of config.ini."""
     tables = settings.values.parameters
-    return Own({name: tables[name].worded for name in tables if is_own(name)}, own_metrics(settings))
+    keys = {name: table.key.rpartition(".")[2].lower().replace("-", "_") for name, table in tables.items() if table.key}
+    spelt = {name: (*([keys[name]] if name in keys else []), *WELL_KNOWN[name][1:]) for name in SPELT}
+    return Own({name: tables[name].worded for name in tables if is_own(name)}, own_metrics(settings), spelt)
 
 
 def whole(finished: Finished) -> Finished:

@@ -66,15 +66,16 @@ def read_log(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> Ru
 def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     """The finished run of these lines; arguments and errors as in `read_log`."""
     ended_at = _end_of(log, now)
-    said = log.head.get("converged", "").lower()
-    converged = YES_OR_NO.get(said)
-    if said and converged is None:
-        raise _no_evidence(log.path, NoEvidence(f"converged = {quoted(said)} is neither true nor false", outcome.IMPOSSIBLE))
+    ending = log.head.get("converged", "").lower()
+    converged = YES_OR_NO.get(ending)
+    if ending and converged is None:
+        raise _no_evidence(log.path, NoEvidence(f"converged = {quoted(ending)} is neither true nor false", outcome.IMPOSSIBLE))
     losses = {name: log.latest.get(name) for name in LOSSES if name not in left_out(log)}
     qualities = {**{quality.name: quality for quality in QUALITIES if quality.name not in left_out(log)}, **log.wanted}
     curves = (quality.errors_of(log.curves[name]) for name, quality in qualities.items() if name in log.curves)
     slope, error = loss_slope(next(curves, ())) or (None, None)
-    names = {name: (name, *ALSO_CALLED.get(name, ())) for name in (*PARAMETERS, *COUNTS, DATA_FRACTION, *own.parameters)}
+    said = (*PARAMETERS, *COUNTS, DATA_FRACTION, *own.parameters)
+    names = {name: (name, *ALSO_CALLED.get(name, ()), *own.spelt.get(name, ())) for name in said}
     start = log.number("start")
     if start == ended_at and log.trends.line:
         start = None  # a clock that stood still: nothing says how long the run took

@@ -87,7 +87,7 @@ def digest_of(content: object) -> str:
 
 def reading_of(own: Own, version: str) -> str:
     """A digest of all on which the reading of a log depends, but for its bytes."""
-    return digest_of((version, sorted(own.parameters.items()), sorted(own.metrics.items())))
+    return digest_of((version, sorted(own.parameters.items()), sorted(own.metrics.items()), sorted(own.spelt.items())))
 
 
 def packed(memory: Memory) -> bytes:

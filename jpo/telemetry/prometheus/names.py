@@ -120,7 +120,7 @@ class Names:
 
     def labelled(self, role: str) -> tuple[str, ...]:
         """All possible names of a role's label."""
-        return (self.labels[role],) if role in self.labels else LABELS.get(role, (role,))
+        return (self.labels[role],) if role in self.labels else (*self.own.spelt.get(role, ()), *LABELS.get(role, (role,)))
 
     def label(self, role: str) -> str:
         """The name of a label that has one, or the first of several."""
