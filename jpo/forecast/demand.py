@@ -197,7 +197,7 @@ def _student_quantile(freedom: float) -> float:
     return z + sum(term / freedom ** (power + 1) for power, term in enumerate(terms))
 
 
-def power_watts(candidates: Candidates, runs: Sequence[Run], relative: Floats | None = None) -> Floats:
+def power_watts(candidates: Candidates, runs: Sequence[Run], relative: "Floats | None" = None) -> Floats:
     """Mean electric power at every candidate, (K,): of its own runs, else by GPU count from all runs, since the meters are on the
     GPUs; NaN where no run measured energy. Where no run has GPUs, a candidate without own runs has the mean of all.
 
