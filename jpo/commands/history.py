@@ -25,7 +25,7 @@ from jpo.report.before_after import MOST_WORKLOADS
 from jpo.report.history import Compared, Follower, History, Ledger, PastRun
 from jpo.wording.contradictions import sentences
 
-MOST_ROWS, MOST_FOR_PROGRAMS = 1000, 10_000
+MOST_ROWS, MOST_FOR_PROGRAMS = 1000, 5000
 """Runs, and suggestions, where no limit was said: laying out 100,000 takes a minute, and nobody reads them."""
 LEDGERS_FOR_PROGRAMS = 100
 WIDENED = "JPO-W616"

@@ -126,7 +126,7 @@ def document(history: History) -> Document:
     ]
     if not sections:
         return Document("History", ("nothing on record yet; start with `jpo suggest config.ini`",))
-    older = f"newest {history.newest} only, older ones are left out: --limit N shows N, --format csv the newest 10,000"
+    older = f"newest {history.newest} only, older ones are left out: --limit N shows N, --format csv the newest 5,000"
     decided = Items(tuple(f"{event.run_id}: {event.sentence}" for event in history.events))
     left_out = ([older] if history.newest else []) + ([more] if (more := only_last(len(sections), history.workloads)) else [])
     notes = uncoded((*history.contradictions, *history.unsettled, *left_out))

@@ -41,9 +41,10 @@ NOTABLE = ("refused", "conflict", "not written", "rolled back", "forgotten")
 COMPARED = ("current", "suggested", "decided_by")
 """What the tables and the log both say of a suggestion."""
 
-MOST_RUNS, MOST_SECTIONS = 10_000, 100
-"""Runs, and workloads, of one report: those that ran last. The page has a megabyte for each thousand runs."""
-
+MOST_RUNS, MOST_OF_EACH = 5000, 1000
+"""Runs of one report, of the workloads that ran last, and of each of several: the page has a megabyte for each thousand."""
+MOST_SECTIONS = 50
+"""Workloads of one report, however few runs they have."""
 Past: TypeAlias = Callable[[Store, Prices, int | None, Mapping[str, float], Identity | None], History]
 ChangeOf: TypeAlias = Callable[[Identity, Sides, Prices, Mapping[str, bool]], WorkloadChange]
 """What commands/history.py and commands/compare.py answer; commands do not know each other."""
@@ -58,7 +59,7 @@ def report(config: Path | None, settings: LoadedSettings, read: Past, change_of:
     only = read_workload(config, settings, now=now).identity if config else None
     with open_project_store(settings) as job:
         of, notes = within_bounds(job.store, only)
-        pasts = {identity: read(job.store, job.prices, MOST_RUNS, targets, identity) for identity in sorted(of, key=str)}
+        pasts = {identity: read(job.store, job.prices, of[identity], targets, identity) for identity in sorted(of, key=str)}
         pasts = {identity: past for identity, past in pasts.items() if past.ledgers}
         made = [suggestion for past in pasts.values() for suggestion in past.suggestions]
         log = read_log(job.store, {each.suggestion_id for each in made})  # after the tables: what they hold is in it by then
@@ -73,16 +74,18 @@ def report(config: Path | None, settings: LoadedSettings, read: Past, change_of:
     return Review(now, place, __version__, workloads, saved, targets, log, decides, notes, currency)
 
 
-def within_bounds(store: Store, only: Identity | None) -> tuple[list[Identity], list[str]]:
-    """The workloads of a report, or the one that is asked for, and what is left out of it, in sentences."""
+def within_bounds(store: Store, only: Identity | None) -> tuple[dict[Identity, int], list[str]]:
+    """How many of the newest runs of which workloads a report rests on, and what is left out of it, in sentences."""
     numbers = store.numbers_of_runs()
-    every = [only] if only else list(dict.fromkeys((*numbers, *store.workloads())))
-    runs = accumulate(numbers.get(identity, 0) for identity in every)
-    shown = [identity for identity, so_far in zip(every, runs, strict=True) if so_far <= MOST_RUNS][:MOST_SECTIONS] or every[:1]
-    cut = [identity for identity in shown if numbers.get(identity, 0) > MOST_RUNS]
+    most = MOST_RUNS if only else MOST_OF_EACH
+    every = dict.fromkeys([only] if only else (*numbers, *store.workloads()), most)
+    so_far = accumulate(min(most, numbers.get(identity, 0)) for identity in every)
+    shown = dict([item for item, runs in zip(every.items(), so_far, strict=True) if runs <= MOST_RUNS][:MOST_SECTIONS])
     left_out = [
-        f"of {identity} the newest {MOST_RUNS:,} of {numbers[identity]:,} runs are in these figures: older ones are left out"
-        for identity in cut
+        f"of {identity} the newest {most:,} of {numbers[identity]:,} runs count here, and no older ones"
+        + ("" if only else f": name its CONFIG.INI for up to {MOST_RUNS:,}")
+        for identity in shown
+        if numbers.get(identity, 0) > most
     ]
     return shown, [*left_out, *([more] if (more := only_last(len(shown), len(every))) else [])]
 
