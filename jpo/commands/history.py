@@ -71,11 +71,9 @@ def read(
         recorded, suggestions = recorded[-most:], suggestions[-most:]
     forecasts = {suggestion.suggestion_id: suggestion.next for suggestion in suggestions}
     made_by = {suggestion.suggestion_id: suggestion for suggestion in suggestions}
-    when = [(entry.run.ended_at, entry.run.identity) for entry in recorded]
-    when += [(made.created_at, made.identity) for made in suggestions]
-    last_first = dict.fromkeys(identity for _, identity in sorted(when, key=lambda pair: -pair[0]))
-    last = set([*last_first][:ledgers])
-    identities = [identity for identity in dict.fromkeys(identity for _, identity in when) if identity in last]
+    seen = dict.fromkeys([*(entry.run.identity for entry in recorded), *(made.identity for made in suggestions)])
+    last = [*dict.fromkeys([*(entry.run.identity for entry in reversed(recorded)), *seen])][:ledgers]
+    identities = [identity for identity in seen if identity in last]
     whole, spent, effective = whole_and_spent(store, recorded, suggestions, prices) if targets or every else ({}, {}, {})
     by_jpo = store.stopped_by_jpo()
     return History(
@@ -93,7 +91,7 @@ def read(
         followers_of(store, suggestions, recorded if every else None),
         {identity: ledger_of(store, identity, prices) for identity in identities},
         newest=most if more else None,
-        workloads=len(store.numbers_of_runs()) if only is None else 1,
+        workloads=len(store.numbers_of_runs()) if len(seen) > ledgers else 0,
         spent=spent if every else {},
         effective=effective,
         contradictions=[note.cited for identity in identities for note in sentences(contradictions(store, identity, None), None)],

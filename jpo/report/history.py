@@ -98,7 +98,7 @@ class History:
         spent: by suggestion, of those that runs followed; empty where not every run was read; `effective`: as made.
         limited: whether the user said how many; else a terminal has fewer.
         newest: of how many runs and suggestions these are the newest, since there are more than a table has room for; None: all.
-        workloads: how many have runs on record; the ledgers are of those that ran last.
+        workloads: how many are on record, where the ledgers are only of those that ran last; 0: there is one of each.
     """
 
     runs: Sequence[PastRun]
@@ -253,12 +253,10 @@ def as_json(history: History) -> dict[str, object]:
     A suggestion's `outcome` are the runs that followed it, and by quantity whether each ended inside its interval.
     """
     kinds = dict.fromkeys(event.kind for event in history.events)
-    cut = {"newest": history.newest} if history.newest else {}
-    every = {"workloads_on_record": history.workloads} if len(history.ledgers) < history.workloads else {}
+    left_out = {"newest": history.newest, "workloads_on_record": history.workloads}
     return {
         "schema_version": 1,
-        **cut,
-        **every,
+        **{name: number for name, number in left_out.items() if number},
         "runs": [
             {**run_document(recorded.run), "workload": recorded.run.identity.labels, "suggestion_id": recorded.suggestion_id}
             for recorded in (past.recorded for past in history.runs)

@@ -43,7 +43,9 @@ def counted(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counted]:
 def store() -> Iterator[Store]:
     """Thirty workloads, of four runs each; the one with the highest number ran last."""
     with open_store("sqlite://") as store:
-        some = (a_run(f"r{n}", 1e3 * job + n + 200.0, identity=Identity("d", f"m{job}", "f")) for job in range(30) for n in range(4))
+        some = (
+            a_run(f"r{n}", 1e3 * job + n + 200.0, identity=Identity("d", f"m{job}", "f")) for job in range(30) for n in range(4)
+        )
         store.record(Finished(tuple(some)), now=1e6)
         yield store
 
