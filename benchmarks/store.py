@@ -6,6 +6,10 @@ all versions in turn, once unmeasured and then several times: median of user + s
 cached, as in an installed jpo. Learning is left out (`--no-learn`): its time is that of [agent] learn_budget, not counted here.
 
     python benchmarks/store.py [--shapes NAME ...] [--scale 1.0] [--times 5] [--jpo [NAME=]PATH ...] [--limit 300] [--json]
+    python benchmarks/store.py --runs 100000 [--times 1] [--jpo PATH] [--json]
+
+With --runs, stores of so many runs, one of many workloads and one of few, with suggestions and audit records as
+apparatus/long_history.py makes them, on SQLite and PostgreSQL (where it is installed): each command of LARGE beside its bounds.
 
 --jpo may be repeated: all get the same runs, and ratios are to the first. Exit code 1 if a suggestion of the (last) one takes
 more CPU time, or more memory, than promised.
@@ -24,6 +28,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -75,15 +80,42 @@ learning_rate = { min = 1e-4, max = 0.1, scale = "log" }
 gpus = { choices = [1, 2, 4, 8] }
 cpus = { min = 1, max = 32 }
 """
+LARGE_SHAPES: Mapping[str, tuple[int, ...]] = {"1000x100": (100,) * 1000, "20000+80x1000": (20_000, *[1000] * 80)}
+"""Of 100,000 runs; a share of them for fewer."""
+NEW_LOG = "suggest --dry-run, a new log"
+LARGE: Mapping[str, tuple[tuple[str, ...], tuple[float, float, float]]] = {
+    NEW_LOG: (SUGGEST, (2, 300, 0.1)),
+    "suggest --dry-run": (SUGGEST, (2, 300, 0.1)),
+    "suggest": (COMMANDS["suggest"], (2, 300, 0.1)),
+    "explain": (("explain",), (2, 300, 0.1)),
+    "history": (("history",), (5, 300, 0.5)),
+    "history CONFIG.INI": (("history", "config.ini"), (5, 300, 0.5)),
+    "history -o json": (("history", "-o", "json"), (20, 600, 20)),
+    "history -o csv": (("history", "-o", "csv"), (20, 600, 20)),
+    "history --compare": (("history", "--compare"), (20, 300, 0.5)),
+    "history CONFIG.INI --compare": (("history", "config.ini", "--compare"), (5, 300, 0.1)),
+    "report": (("report",), (20, 600, 0.5)),
+    "report CONFIG.INI": (("report", "config.ini"), (20, 600, 0.5)),
+    "report --html": (("report", "--html", "/dev/stderr"), (20, 600, 20)),
+    "report CONFIG.INI --html": (("report", "config.ini", "--html", "/dev/stderr"), (20, 600, 20)),
+    "doctor": (("doctor", "config.ini", "--offline"), (10, 300, 0.1)),
+    "audit verify": (("audit", "verify"), (10, 300, 0.1)),
+    "state gc --dry-run": (("state", "gc", "--dry-run"), (10, 300, 0.1)),
+    "state gc": (("state", "gc"), (20, 300, 0.1)),
+}
+"""Commands with a long history, and their bounds: CPU seconds of the process (not of a server), peak of memory and output in MB.
+
+All that read the audit log grow with it, ten microseconds a record; the others must not grow with the runs of other workloads."""
 
 
 @dataclass(frozen=True)
 class Used:
-    """What a process took, infinite (in JSON: null) where it was stopped at the limit."""
+    """What a process took, infinite (in JSON: null) where it was stopped at the limit; `output_mb`: what it printed."""
 
     seconds: float
     cpu_seconds: float
     peak_mb: float
+    output_mb: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -106,7 +138,12 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--jpo", action="append", metavar="[NAME=]PATH", help="program; may be repeated (default: this one)")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds after which one is stopped (default: 300)")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
+    parser.add_argument("--runs", type=int, metavar="N", help="stores of N runs, each command beside its bounds")
     options = parser.parse_args(argv)
+    if options.runs:
+        return large(
+            options.runs, Path(options.jpo[-1] if options.jpo else Path(sys.executable).parent / "jpo").absolute(), options
+        )
     programs = dict(named(text) for text in options.jpo or [f"jpo={Path(sys.executable).parent / 'jpo'}"])
     measured = {
         name: measure(scaled(SHAPES[name], options.scale), programs, options.times, options.limit) for name in options.shapes
@@ -178,17 +215,18 @@ def run_log(workload: int, number: int, end: float, chance: random.Random) -> st
 def typical(several: Sequence[Used]) -> Used:
     """Medians of the times, and the largest memory."""
     seconds, cpu = (statistics.median(getattr(used, name) for used in several) for name in ("seconds", "cpu_seconds"))
-    return Used(seconds, cpu, max(used.peak_mb for used in several))
+    return Used(seconds, cpu, max(used.peak_mb for used in several), max(used.output_mb for used in several))
 
 
-def once(command: Sequence[object], folder: Path, limit: float, *, one_thread: bool = True) -> Used:
-    """One process, as the kernel counted it."""
+def once(command: Sequence[object], folder: Path, limit: float, *, one_thread: bool = True, store: str = "") -> Used:
+    """One process, as the kernel counted it; `store`: URL of the one to use, where it is another than the folder's."""
     environment = {name: text for name, text in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "OMP_NUM_THREADS")}
     environment |= {"PYTHONPYCACHEPREFIX": str(folder.parent / "bytecode"), **({"OMP_NUM_THREADS": "1"} if one_thread else {})}
+    environment |= {"JPO_STORE__URL": store} if store else {}
     began = time.perf_counter()
-    with tempfile.TemporaryFile() as complaint:
+    with tempfile.TemporaryFile() as complaint, tempfile.TemporaryFile() as output:
         words = list(map(str, command))
-        process = subprocess.Popen(words, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=complaint)
+        process = subprocess.Popen(words, cwd=folder, env=environment, stdout=output, stderr=complaint)
         while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
             if time.perf_counter() - began > limit:
                 process.kill()
@@ -200,8 +238,60 @@ def once(command: Sequence[object], folder: Path, limit: float, *, one_thread: b
         if process.returncode > 0:
             complaint.seek(0)
             raise SystemExit(f"{' '.join(words)} failed ({process.returncode}): {complaint.read().decode(errors='replace')}")
+        printed = (output.seek(0, os.SEEK_END) + complaint.seek(0, os.SEEK_END)) / 1e6
     cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6
-    return Used(math.inf, math.inf, peak) if process.returncode else Used(seconds, cpu, peak)
+    return Used(math.inf, math.inf, peak) if process.returncode else Used(seconds, cpu, peak, printed)
+
+
+def large(runs: int, jpo: Path, options: argparse.Namespace) -> int:
+    """Measure each command of LARGE with so many runs on record; 1 if one of them is beyond a bound."""
+    from apparatus import long_history, postgresql
+
+    found: dict[tuple[str, str], dict[str, Used]] = {}
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="store-")))
+        server = None if postgresql.missing() else stack.enter_context(postgresql.server("-c synchronous_commit=off"))
+        for shape, workloads in LARGE_SHAPES.items():
+            folder = scratch / shape
+            long_history.project(folder, jpo, CONFIG.format(number=0), SETTINGS, scaled(workloads, math.sqrt(runs / 1e5)))
+            urls = {"SQLite": ""}
+            if server:
+                urls["PostgreSQL"] = server.new_database()
+                for words, url in ((["export", "all.jsonl"], ""), (["import", "all.jsonl"], urls["PostgreSQL"])):
+                    once([jpo, "state", *words], folder, 7200, store=url)
+            for kind, url in urls.items():
+                found[shape, kind] = {name: one_of(name, jpo, folder, url, options) for name in LARGE}
+    document = {" on ".join(key): {name: asdict(each) for name, each in used.items()} for key, used in found.items()}
+    print(json.dumps(document) if options.json else large_table(runs, found))
+    return 0 if all(within(name, each) for used in found.values() for name, each in used.items()) else 1
+
+
+def one_of(name: str, jpo: Path, folder: Path, url: str, options: argparse.Namespace) -> Used:
+    """A command of LARGE in a project with a long history."""
+    log, arguments = folder / "runs" / "new.csv", LARGE[name][0]
+    log.parent.mkdir(exist_ok=True)
+    if name == NEW_LOG:
+        log.write_text(run_log(0, 10**6, time.time() - 3600, random.Random(0)), encoding="utf-8")  # noqa: S311 - no secret
+    used = typical([once([jpo, *arguments], folder, options.limit, store=url) for _ in range(options.times)])
+    log.unlink(missing_ok=True)
+    return used
+
+
+def within(name: str, used: Used) -> bool:
+    return all(x <= most for x, most in zip((used.cpu_seconds, used.peak_mb, used.output_mb), LARGE[name][1], strict=True))
+
+
+def large_table(runs: int, found: Mapping[tuple[str, str], Mapping[str, Used]]) -> str:
+    """The figures beside their bounds."""
+    lines = [f"## {runs:,} runs on record", "", f"{stamp()}.", ""]
+    lines += ["| store | command | CPU seconds | peak MB | output MB | bounds | |", "|---|---|---:|---:|---:|---|---|"]
+    for (shape, kind), used in found.items():
+        for name, each in used.items():
+            figures = (f"{each.cpu_seconds:.2f}", f"{each.peak_mb:.0f}", f"{each.output_mb:.2f}")
+            bounds = "{:g} s, {:g} MB, {:g} MB".format(*LARGE[name][1])
+            cells = (f"{shape}, {kind}", name, *figures, bounds, "" if within(name, each) else "BEYOND")
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def claim(measured: Measured) -> bool:

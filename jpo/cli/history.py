@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings
+from jpo.cli.gate import complain
 from jpo.cli.options import FILE, output_options
 from jpo.cli.output import Output, writable
 from jpo.cli.subject import job_options, named_once
@@ -56,4 +57,7 @@ def history(
         from jpo.commands.history import history as command
         from jpo.report import history as subject
 
-        output.show(subject, command(settings, given, limit=limit, all_rows=output.form in ("json", "csv")))
+        past = command(settings, given, limit=limit, all_rows=output.form in ("json", "csv"))
+        if past.newest and output.form in ("json", "csv"):
+            complain(f"only the newest {past.newest:,} runs and suggestions: --limit N has N")
+        output.show(subject, past)

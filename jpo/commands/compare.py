@@ -18,7 +18,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project_store, own_direction
 from jpo.project.workload import read_workload
 from jpo.records import FORECAST, Forecast, Identity, Run, RunStatus
-from jpo.report.before_after import PER_MODEL, WorkloadChange, WorkloadChanges, chart
+from jpo.report.before_after import MOST_WORKLOADS, PER_MODEL, WorkloadChange, WorkloadChanges, chart
 from jpo.report.forms.picture import can_plot, save
 
 MORE_IS_BETTER = {
@@ -47,19 +47,17 @@ def compare(path: Path | None, settings: LoadedSettings, *, picture: Path | None
     if picture:
         can_plot(picture)
     with open_project_store(settings) as job:
-        if path:
-            identities = [read_workload(path, settings, now=now).identity]
-        else:  # in the order of their first run
-            identities = list(dict.fromkeys(recorded.run.identity for recorded in job.store.recorded_runs()))
+        every = [read_workload(path, settings, now=now).identity] if path else list(job.store.numbers_of_runs())
+        identities = every[:MOST_WORKLOADS]
         own, changes = own_direction(settings), []
         for identity in identities:
             recorded = job.store.recorded_runs(identity)
             sides = sides_of(in_effect(job.store, identity, recorded), recorded)
             changes.append(change_of(identity, sides, job.prices, own))
-        result = WorkloadChanges(changes, job.currency)
+        result = WorkloadChanges(changes, job.currency, len(every))
     if picture:
-        if len(identities) != 1:
-            finding = f"{len(identities)} workloads are on record; a picture shows one"
+        if len(every) != 1:
+            finding = f"{len(every)} workloads are on record; a picture shows one"
             raise UsageError("--plot", finding, "name its config.ini", code="JPO-E851")
         shown = chart(result.workloads[0])
         if not shown.points:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from jpo.cost import Prices, run_cost_usd
 from jpo.errors import TelemetryError, UsageError
-from jpo.history import AuditRecord, Store
-from jpo.history.audit import read_row
+from jpo.history import AuditRecord
 from jpo.history.following.contradictions import contradictions
 from jpo.history.undo import in_effect
 from jpo.history.unsettled import fate, in_words
@@ -69,7 +68,7 @@ def now_going_on(
 
 def explained(job: ProjectStore, suggestion: Suggestion) -> Explanation:
     """All that the store knows of a suggestion."""
-    store, prices, events = job.store, job.prices, events_of(job.store, suggestion.suggestion_id)
+    store, prices, events = job.store, job.prices, job.store.events_about(suggestion)
     identity, followers = suggestion.identity, store.runs_following(suggestion.suggestion_id)
     recorded = store.recorded_runs(identity, limit=LEDGER_RUNS)
     named = [run for run_id in suggestion.evidence.run_ids if (run := store.run(run_id)) and run.identity == identity]
@@ -97,12 +96,6 @@ def newest(job: ProjectStore, identity: Identity | None = None) -> Suggestion:
         finding = f"contains no suggestion{f' for {identity}' if identity else ''}"
         raise UsageError(job.place, finding, "run `jpo suggest config.ini` first", code="JPO-E507")
     return suggestions[0]
-
-
-def events_of(store: Store, suggestion_id: str) -> list[AuditRecord]:
-    """What the audit log says of a suggestion. Of a long log few records are taken apart."""
-    records = [read_row(row) for row in store.audit_rows() if suggestion_id in row.data]
-    return [record for record in records if record.data.get("suggestion_id") == suggestion_id]
 
 
 def priced(run: Run, usual: Mapping[str, float], prices: Prices) -> Run:

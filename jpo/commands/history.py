@@ -21,23 +21,26 @@ from jpo.project.plugins.hooks import events_of
 from jpo.project.project import open_project_store, targets_of
 from jpo.project.workload import content_now, only_of
 from jpo.records import Forecast, Identity, Run, Suggestion, share_interval
+from jpo.report.before_after import MOST_WORKLOADS
 from jpo.report.history import Compared, Follower, History, Ledger, PastRun
 from jpo.wording.contradictions import sentences
 
-MOST_ROWS = 1000
-"""Runs, and suggestions, for people who said no limit: laying out 100,000 takes a minute, and nobody reads them."""
+MOST_ROWS, MOST_FOR_PROGRAMS = 1000, 5000
+"""Runs, and suggestions, where no limit was said: laying out 100,000 takes a minute, and nobody reads them."""
+LEDGERS_FOR_PROGRAMS = 100
 WIDENED = "JPO-W616"
 
 
 def history(settings: LoadedSettings, config: Path | None = None, *, limit: int | None, all_rows: bool) -> History:
     """The last `limit` runs and suggestions of the store, oldest first; the ledgers are of the newest runs, whatever the limit.
 
-    `config`: the file whose workload alone is shown; None: all. `all_rows`: without a limit, everything; else the newest
-    MOST_ROWS, and the history says so.
+    `config`: the file whose workload alone is shown; None: all. `all_rows`: without a limit, the newest MOST_FOR_PROGRAMS; else
+    the newest MOST_ROWS. Where there are more, the history says so.
     """
-    identity, most = only_of(config, settings), None if all_rows or limit else MOST_ROWS
+    identity, most = only_of(config, settings), None if limit else MOST_FOR_PROGRAMS if all_rows else MOST_ROWS
+    ledgers = LEDGERS_FOR_PROGRAMS if all_rows else MOST_WORKLOADS
     with open_project_store(settings) as job:
-        past = read(job.store, job.prices, limit, targets_of(settings), identity, most=most)
+        past = read(job.store, job.prices, limit, targets_of(settings), identity, most=most, ledgers=ledgers)
         past = replace(past, unsettled=open_ends(job.store, content_now, identity), limited=limit is not None)
     return replace(past, events=events_of(settings, {entry.recorded.run.run_id for entry in past.runs}))
 
@@ -50,6 +53,7 @@ def read(
     only: Identity | None = None,
     *,
     most: int | None = None,
+    ledgers: int = MOST_WORKLOADS,
 ) -> History:
     """Runs and suggestions with what came of them.
 
@@ -57,6 +61,7 @@ def read(
         targets: what every run was to keep.
         only: the workload; None: all.
         most: without a limit, so many at most; if there are more, the history says so.
+        ledgers: of how many workloads, those that ran last, it is said how right forecasts were.
     """
     limit = most + 1 if most else limit
     recorded, suggestions = store.recorded_runs(only, limit=limit), store.suggestions_of(only, limit=limit)
@@ -66,7 +71,9 @@ def read(
         recorded, suggestions = recorded[-most:], suggestions[-most:]
     forecasts = {suggestion.suggestion_id: suggestion.next for suggestion in suggestions}
     made_by = {suggestion.suggestion_id: suggestion for suggestion in suggestions}
-    identities = dict.fromkeys([*(entry.run.identity for entry in recorded), *(made.identity for made in suggestions)])
+    seen = dict.fromkeys([*(entry.run.identity for entry in recorded), *(made.identity for made in suggestions)])
+    last = [*dict.fromkeys([*(entry.run.identity for entry in reversed(recorded)), *seen])][:ledgers]
+    identities = [identity for identity in seen if identity in last]
     whole, spent, effective = whole_and_spent(store, recorded, suggestions, prices) if targets or every else ({}, {}, {})
     by_jpo = store.stopped_by_jpo()
     return History(
@@ -81,9 +88,10 @@ def read(
             for entry in recorded
         ],
         suggestions,
-        followers_of(store, suggestions, recorded if limit is None else None),
+        followers_of(store, suggestions, recorded if every else None),
         {identity: ledger_of(store, identity, prices) for identity in identities},
         newest=most if more else None,
+        workloads=len(store.numbers_of_runs()) if len(seen) > ledgers else 0,
         spent=spent if every else {},
         effective=effective,
         contradictions=[note.cited for identity in identities for note in sentences(contradictions(store, identity, None), None)],
@@ -99,8 +107,9 @@ def whole_and_spent(
     newest = {made.identity: made.values.suggested for made in suggestions}
     for entry in recorded:
         entries[entry.run.identity].append(entry)
+    written = store.written() if len(entries) > 1 else None
     for identity, some in entries.items():
-        made = effective[identity] = in_effect(store, identity, some)
+        made = effective[identity] = in_effect(store, identity, some, written)
         whole |= {key_of(run): run for run in as_they_ran(made, some, newest.get(identity, {}))}
         spent |= spent_of(made, some, prices)
     return whole, spent, effective

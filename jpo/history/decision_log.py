@@ -23,6 +23,10 @@ def limited(limit: int | None, identity: Identity | None = None) -> Columns:
     return {**(identity_columns(identity) if identity else {}), "limit": _ALL if limit is None else min(limit, _ALL)}
 
 
+def _of(kinds: Sequence[str]) -> str:
+    return "kind IN ({})".format(", ".join(f"'{kind}'" for kind in kinds))
+
+
 class DecisionLog:
     """Suggestions and the audit log in a database, which it closes at the end of a `with` statement.
 
@@ -72,8 +76,10 @@ class DecisionLog:
         start = "AND number >= (SELECT number FROM suggestions WHERE suggestion_id = :since)" if since else ""
         return self._made(f"AND {OF_WORKLOAD} {start} ORDER BY number", {**identity_columns(identity), "since": since})
 
-    def written(self, identity: Identity) -> frozenset[str]:
-        events = self._audit_records(f"{_AUDIT} WHERE kind = 'written' AND {OF_WORKLOAD}", identity_columns(identity))
+    def written(self, identity: Identity | None = None, *, kinds: Sequence[str] = ("written",)) -> frozenset[str]:
+        """Ids of the suggestions that events of these kinds are about, of one workload or (None) of all: the log is read once."""
+        which = f"AND {OF_WORKLOAD}" if identity else ""
+        events = self._audit_records(f"{_AUDIT} WHERE {_of(kinds)} {which}", limited(None, identity))
         return frozenset(str(event.data.get("suggestion_id")) for event in events)
 
     def rollbacks_of(self, identity: Identity) -> tuple[Suggestion, ...]:
@@ -92,20 +98,20 @@ class DecisionLog:
 
     def unsettled(self, identity: Identity | None = None) -> tuple[AuditRecord, ...]:
         """The record of the newest change of one workload or of each, where none says what became of it: see unsettled.py."""
-        newest = (self.newest_change(one) for one in ([identity] if identity else self._workloads()))
-        open_ends = (made for made in newest if made and not self._events(made, SETTLED))
-        return tuple(event for made in open_ends for event in self._events(made, MADE))
+        newest = [self.newest_change(one) for one in ([identity] if identity else self.workloads())]
+        settled = self.written(identity, kinds=SETTLED)  # after them: what was settled meanwhile is in it
+        open_ends = (made for made in newest if made and made.suggestion_id not in settled)
+        return tuple(event for made in open_ends for event in self.events_about(made, MADE))
 
-    def _workloads(self) -> list[Identity]:
+    def workloads(self) -> list[Identity]:
         rows = self.database.rows("SELECT DISTINCT dataset, model, framework, hardware FROM suggestions ORDER BY 1, 2, 3, 4")
         with readable(self.database.place):
             return list(map(read_identity, rows))
 
-    def _events(self, made: Suggestion, kinds: Sequence[str]) -> list[AuditRecord]:
-        """What the log says of a suggestion, in events of these kinds."""
+    def events_about(self, made: Suggestion, kinds: Sequence[str] = ()) -> list[AuditRecord]:
+        """What the log says of a suggestion, in events of these kinds or of all."""
         events = self._audit_records(
-            f"""{_AUDIT} WHERE kind IN ({", ".join(f"'{kind}'" for kind in kinds)}) AND {OF_WORKLOAD} AND data LIKE :names_it
-                ORDER BY number""",
+            f"{_AUDIT} WHERE {_of(kinds) if kinds else 'number > 0'} AND {OF_WORKLOAD} AND data LIKE :names_it ORDER BY number",
             {**identity_columns(made.identity), "names_it": f"%{canonical(made.suggestion_id)}%"},
         )
         return [event for event in events if event.data.get("suggestion_id") == made.suggestion_id]
@@ -136,12 +142,14 @@ class DecisionLog:
         data = canonical({**event.data, "by": self._author} if self._author else event.data)
         changes.steps.append(Link(event.at, event.kind, event.identity, data))
 
-    def audit_records(self, *, limit: int | None = None) -> tuple[AuditRecord, ...]:
-        return self._audit_records(f"{_AUDIT} ORDER BY number DESC LIMIT :limit", limited(limit))[::-1]
+    def audit_records(self, *, kind: str | None = None, limit: int | None = None) -> tuple[AuditRecord, ...]:
+        """Records of one kind or (None) of all: of a long history nobody reads all."""
+        which = "WHERE kind = :kind" if kind else ""
+        return self._audit_records(f"{_AUDIT} {which} ORDER BY number DESC LIMIT :limit", {**limited(limit), "kind": kind})[::-1]
 
     def stopped_by_jpo(self) -> frozenset[str]:
         """Ids of the runs that JPO ended, by a decision while they went on; whatever else stopped one came from outside."""
-        adjusted = (each.data for each in self._audit_records(f"{_AUDIT} WHERE kind = :kind", {"kind": ADJUSTED}))
+        adjusted = (each.data for each in self.audit_records(kind=ADJUSTED))
         return frozenset(str(each.get("run_id")) for each in adjusted if each.get("kind") == "stop" and each.get("applied"))
 
     def _audit_records(self, statement: str, values: Mapping[str, object]) -> tuple[AuditRecord, ...]:

@@ -23,6 +23,8 @@ MAX_REWRITTEN_BYTES = 1 << 28
 """A larger file is not rewritten to shrink it: writers would wait for seconds, and its free pages are used again anyway."""
 AT_A_TIME_SECONDS = 0.1
 """How long SQLite itself waits for a lock: meanwhile Python hears no Ctrl-C."""
+COPIED_IN_MEMORY = "PRAGMA cache_size = -65536"
+"""KiB of a copy; a larger one is in a temporary file, so that a dry run takes no more memory than what it previews."""
 ON_DISK = "PRAGMA synchronous = FULL"
 """On record means on disk: config.ini is written after it."""
 
@@ -132,15 +134,16 @@ def open_database(path: Path | None, place: str, timeout_seconds: float, deadlin
 
 
 def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_seconds: float) -> Database:
-    """The database, read as it is until something is changed: then a copy in memory, which is lost when it is closed.
+    """The database, read as it is until something is changed: then a copy, which is lost when it is closed.
 
     Empty when there is no file. One of an older version, or whose folder cannot be written, is copied at once.
     """
     with reachable(place):
         exists = path is not None and path.exists()
     with reported(place), ExitStack() as on_failure:
-        copy = _connect(":memory:", timeout_seconds, deadline_seconds)
+        copy = _connect("", timeout_seconds, deadline_seconds)  # in memory, and beyond that in a file that SQLite unlinks
         on_failure.callback(copy.close)
+        copy.execute(COPIED_IN_MEMORY)
         if path is None or not exists:
             on_failure.pop_all()
             return _prepared(copy, place)

@@ -31,6 +31,7 @@ from jpo.history.rows import (
 )
 from jpo.history.runs import Forgotten, Reading, RecordedRun, RunKey, additions, follows, key_of, latest_start
 from jpo.records import SERIES_QUANTITIES, Finished, Identity, Run, Series
+from jpo.records.runs import by_workload
 
 _THE_RUN = f"{OF_WORKLOAD} AND run_id = :run_id"
 _NEWEST_FIRST = "ORDER BY ended_at DESC, number DESC"
@@ -89,9 +90,8 @@ class Store(DecisionLog):
 
     def _known(self, reports: Sequence[Run]) -> dict[RunKey, RecordedRun]:
         found: dict[RunKey, RecordedRun] = {}
-        for identity in dict.fromkeys(report.identity for report in reports):
-            ids = list(dict.fromkeys(report.run_id for report in reports if report.identity == identity))
-            for named, names in naming(ids):
+        for identity, its in by_workload(reports).items():
+            for named, names in naming(list(dict.fromkeys(run.run_id for run in its))):
                 statement = f"SELECT * FROM runs WHERE {OF_WORKLOAD} AND {named}"
                 recorded = self._recorded(statement, {**identity_columns(identity), **names})
                 found |= {key_of(entry.run): entry for entry in recorded}
@@ -197,8 +197,10 @@ class Store(DecisionLog):
         return forgotten
 
     def numbers_of_runs(self) -> Mapping[Identity, int]:
+        """How many runs each workload has on record, the one that ran last first; no run is read for it."""
         workload = "dataset, model, framework, hardware"
-        rows = self.database.rows(f"SELECT {workload}, count(*) AS runs FROM runs GROUP BY {workload} ORDER BY {workload}")
+        last_first = f"GROUP BY {workload} ORDER BY max(ended_at) DESC, {workload}"
+        rows = self.database.rows(f"SELECT {workload}, count(*) AS runs FROM runs {last_first}")
         with readable(self.database.place):
             return {read_identity(row): int(row["runs"]) for row in rows}
 

@@ -57,11 +57,16 @@ def _apart(there: Checkout, here: Checkout) -> bool:
     return there.file != here.file or (other_branch and other_values)
 
 
-def in_effect(store: Store, identity: Identity, recorded: Sequence[RecordedRun]) -> tuple[Suggestion, ...]:
-    """Suggestions that took effect as far as the store knows, without reading config.ini; what was run took effect, too."""
-    suggestions, written = on_record(store, identity)
+def in_effect(
+    store: Store, identity: Identity, recorded: Sequence[RecordedRun], written: frozenset[str] | None = None
+) -> tuple[Suggestion, ...]:
+    """Suggestions that took effect as far as the store knows, without reading config.ini; what was run took effect, too.
+
+    `written`: ids of those that were, where the log was read for several workloads at once.
+    """
     followed = {run.suggestion_id for run in recorded if run.suggestion_id}
-    return took_effect(suggestions, {}, written | followed)
+    known = store.written(identity) if written is None else written
+    return took_effect(store.as_recorded(identity), {}, known | followed)
 
 
 def holds(values: Parameters, changes: Collection[Change]) -> bool:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from operator import itemgetter
 
 from constraints import Facts, Limits, names
 from constraints.limit import Limit
@@ -153,8 +154,9 @@ def decider(policy: Policy | None, decided_by: str) -> str | None:
 def gpu_memory_gib_now(current: Parameters, runs: Sequence[Run]) -> float | None:
     """Highest GPU memory that a run with today's batch size, GPUs and layers was seen to need; what else differs costs none."""
     today = {name: value for name, value in current.items() if name in ("batch_size", "gpus", "num_layers")}
-    measured = ((run.outcome.gpu_memory_gib, run.parameters) for run in runs if run.parameters)
-    return max((peak for peak, ran in measured if peak is not None and same(ran, today)), default=None)
+    measured = [(peak, run.parameters) for run in runs if run.parameters and (peak := run.outcome.gpu_memory_gib) is not None]
+    highest_first = sorted(measured, key=itemgetter(0), reverse=True)  # so that few of many runs are compared
+    return next((peak for peak, ran in highest_first if same(today, ran)), None)
 
 
 def number_in(parameter: Parameter, text: str) -> float:

@@ -41,8 +41,10 @@ def carry_out(job: Project, suggestion: Suggestion, proposal: Proposal, *, dry_r
     suggestion = replace(suggestion, values=replace(suggestion.values, checkout=workload.checkout))
     writes = bool(proposal.edits) or proposal.content != workload.on_disk
     planned = digest_of(proposal.content) if writes else None
+    if dry_run:  # nor on record in a copy of the store, which may be large
+        return suggestion, False
     job.store.append(suggestion, config=str(workload.path), source_digest=workload.digest, planned_digest=planned)
-    if not writes or dry_run:
+    if not writes:
         return suggestion, False
     return write(job, suggestion, proposal), True
 

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from statistics import NormalDist
 from typing import Any, Literal
 
 from jpo.policies import PolicyName
 from jpo.records.notes import Note, codes_of
+from jpo.records.words import as_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +113,12 @@ class Forecast:
     @property
     def document(self) -> dict[str, Any]:
         """By quantity mean and bounds or None, as JSON has it; see SOME_MEASURE."""
-        return {name: value for name, value in asdict(self).items() if value or name not in SOME_MEASURE}
+        return {name: value for name, value in as_document(self).items() if value or name not in SOME_MEASURE}
 
     @property
     def by_quantity(self) -> dict[str, Any]:
         """The same with the user's own metrics among the quantities."""
-        own: dict[str, Any] = asdict(self)["metrics"]
+        own: dict[str, Any] = as_document(self)["metrics"]
         return {**{name: value for name, value in self.document.items() if name != "metrics"}, **own}
 
     @property

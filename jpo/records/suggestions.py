@@ -1,12 +1,13 @@
 """Suggestions: what goes on record, with what explains it later and what undoing it means."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from jpo.records.decisions import FORECAST, ChangeKind, Forecast, Interval, Preference, RuleApplied
 from jpo.records.notes import Note, codes_of, texts_of
 from jpo.records.runs import Skipped
+from jpo.records.words import as_document
 from jpo.records.workloads import Checkout, Identity, same
 
 WIDENED = ("JPO-W616", "JPO-W816")
@@ -95,7 +96,7 @@ class Alternative:
     @property
     def document(self) -> dict[str, Any]:
         """As JSON has it, the user's own metrics among the quantities."""
-        return {**asdict(self), "forecast": self.forecast.by_quantity}
+        return {**as_document(self), "forecast": self.forecast.by_quantity}
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +247,7 @@ PARTS = {"values": SuggestedValues, "decision": DecisionOnRecord, "prospects": P
 
 def as_stored(suggestion: Suggestion) -> dict[str, Any]:
     """A suggestion as stores, the audit log and published documents have it: on one level, sentences and codes apart."""
-    stored = asdict(suggestion)
+    stored = as_document(suggestion)
     for name in PARTS:
         stored |= stored.pop(name)
     stored |= {"now": suggestion.now.document, "next": suggestion.next.document}

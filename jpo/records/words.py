@@ -2,6 +2,8 @@
 
 import zlib
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
 
 NUMBERS = 50_000
 """So few that two of them differ by more than SAME; the choices of one parameter are refused where two have the same."""
@@ -48,3 +50,14 @@ def plain_values(values: Mapping[str, float]) -> dict[str, float | str]:
 def value_of(document: float | str) -> float:
     """The value that a document has: `plain` the other way round."""
     return Word(document) if isinstance(document, str) else document
+
+
+def as_document(value: Any) -> Any:
+    """A record, and those in it, by the names of their fields: as dataclasses.asdict, without a copy of each number and text."""
+    if type(value) in (str, float, int, type(None)):
+        return value
+    if is_dataclass(value):
+        return {f.name: as_document(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {name: as_document(each) for name, each in value.items()}
+    return tuple(map(as_document, value)) if isinstance(value, tuple) else value

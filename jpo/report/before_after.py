@@ -10,6 +10,8 @@ from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline,
 from jpo.report.forms.csv import csv_line
 from jpo.wording import names, numbers
 
+MOST_WORKLOADS = 20
+"""Workloads of a store in one answer for people, those that ran last: nobody reads a thousand sections."""
 PER_MODEL = ("duration_seconds", "cost_usd")
 """What is compared by what a model took: all runs of a side, whatever ended them, by the number of those that brought one."""
 EMPHASIS: dict[str, Emphasis] = {"better": "good", "worse": "bad", "no clear change": "dim", "too few": "dim"}
@@ -52,12 +54,22 @@ class WorkloadChanges:
 
     workloads: Sequence[WorkloadChange]
     currency: Currency = USD
+    every: int = 0
+    """How many are on record, where these are not all."""
 
 
 def document(result: WorkloadChanges) -> Document:
     sections = [Section(("Workload ", Span(str(change.identity))), blocks_of(change)) for change in result.workloads]
     nothing = "nothing on record yet; start with `jpo suggest config.ini`"
-    return Document("Before and after JPO", tuple(sections) or (nothing,), currency=result.currency)
+    more = only_last(len(sections), result.every)
+    blocks = (*sections, Note("", more) if more else "") if sections else (nothing,)
+    return Document("Before and after JPO", blocks, currency=result.currency)
+
+
+def only_last(shown: int, every: int) -> str:
+    """That more workloads are on record than are shown; empty where there are not."""
+    more = f"the {shown} workloads that ran last, of {every:,} on record: name the CONFIG.INI of another"
+    return more if shown < every else ""
 
 
 def blocks_of(change: WorkloadChange) -> tuple[Block, ...]:
@@ -185,7 +197,8 @@ def cost_or_saved(seconds: float) -> str:
 
 
 def as_json(result: WorkloadChanges) -> dict[str, object]:
-    return {"schema_version": 1, "workloads": [change_document(change) for change in result.workloads]}
+    every = {"workloads_on_record": result.every} if len(result.workloads) < result.every else {}
+    return {"schema_version": 1, **every, "workloads": [change_document(change) for change in result.workloads]}
 
 
 def change_document(change: WorkloadChange) -> dict[str, object]:

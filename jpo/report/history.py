@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from jpo.records import PARAMETERS, Outcome, in_order, plain, plain_values, uncoded
 from jpo.report import headline
-from jpo.report.before_after import changes, sac_in_words, taught, trials_in_words
+from jpo.report.before_after import changes, only_last, sac_in_words, taught, trials_in_words
 from jpo.report.document import Block, Column, Document, Items, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
@@ -98,6 +98,7 @@ class History:
         spent: by suggestion, of those that runs followed; empty where not every run was read; `effective`: as made.
         limited: whether the user said how many; else a terminal has fewer.
         newest: of how many runs and suggestions these are the newest, since there are more than a table has room for; None: all.
+        workloads: how many are on record, where the ledgers are only of those that ran last; 0: there is one of each.
     """
 
     runs: Sequence[PastRun]
@@ -106,6 +107,7 @@ class History:
     ledgers: "Mapping[Identity, Ledger]"
     unsettled: Sequence[str] = ()
     newest: int | None = None
+    workloads: int = 0
     limited: bool = False
     contradictions: Sequence[str] = ()
     events: "Sequence[RunEvent]" = ()
@@ -124,9 +126,10 @@ def document(history: History) -> Document:
     ]
     if not sections:
         return Document("History", ("nothing on record yet; start with `jpo suggest config.ini`",))
-    older = f"newest {history.newest} only, older ones are left out: --limit N shows N, --format csv all runs"
+    older = f"newest {history.newest} only, older ones are left out: --limit N shows N, --format csv the newest 5,000"
     decided = Items(tuple(f"{event.run_id}: {event.sentence}" for event in history.events))
-    notes = uncoded((*history.contradictions, *history.unsettled, *([older] if history.newest else [])))
+    left_out = ([older] if history.newest else []) + ([more] if (more := only_last(len(sections), history.workloads)) else [])
+    notes = uncoded((*history.contradictions, *history.unsettled, *left_out))
     decisions = (Section("Decisions during runs", (decided,)),) if history.events else ()
     return Document("History", (*sections, *decisions, *notes), bare=True)
 
@@ -250,8 +253,10 @@ def as_json(history: History) -> dict[str, object]:
     A suggestion's `outcome` are the runs that followed it, and by quantity whether each ended inside its interval.
     """
     kinds = dict.fromkeys(event.kind for event in history.events)
+    left_out = {"newest": history.newest, "workloads_on_record": history.workloads}
     return {
         "schema_version": 1,
+        **{name: number for name, number in left_out.items() if number},
         "runs": [
             {**run_document(recorded.run), "workload": recorded.run.identity.labels, "suggestion_id": recorded.suggestion_id}
             for recorded in (past.recorded for past in history.runs)

@@ -63,7 +63,7 @@ def test_of_very_many_runs_the_table_has_the_newest_and_says_so(empty: Project, 
     record(empty, "run-3", ended_at=1.8e9)
     out = empty.jpo("history").out
     assert ("run-0 " not in out, "run-1 " in out, "run-3 " in out) == (True, True, True)
-    assert "Note: newest 3 only, older ones are left out: --limit N shows N, --format csv all runs" in out
+    assert "Note: newest 3 only, older ones are left out: --limit N shows N, --format csv the newest 5,000" in out
     assert "run-0 " in empty.jpo("history", "--limit", "99999999999999999999").out
     assert len(empty.jpo("history", "--format", "csv").out.splitlines()) == 5
 

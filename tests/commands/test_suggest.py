@@ -100,6 +100,14 @@ def test_dry_run_writes_nothing_anywhere(project: Project) -> None:
     assert {path: path.read_bytes() for path in project.folder.rglob("*") if path.is_file()} == before
 
 
+def test_a_dry_run_that_finds_no_new_run_copies_no_store(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert project.jpo("suggest", "config.ini", "--no-learn", "--offline").code == 0
+    for log in project.folder.rglob("*.csv"):
+        log.unlink()
+    monkeypatch.setattr("jpo.history.sqlite._fill", lambda *_: pytest.fail("a long history would be copied"))
+    assert project.jpo("suggest", "config.ini", "--dry-run", "--offline").code == 0
+
+
 def test_markdown_has_a_table_and_escapes_what_comes_from_the_file(project: Project) -> None:
     project.config.write_text(project.config.read_text().replace("model = cnn", "model = <b>cnn|x</b>"))
     out = project.jpo("suggest", "config.ini", "--no-learn", "-o", "markdown").out

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import asdict
 
 import numpy as np
 
 from jpo.history.canonical import canonical
-from jpo.records import Candidates, Word, plain, plain_values, same, value_of
+from jpo.records import Candidates, Forecast, Interval, Word, plain, plain_values, same, value_of
+from jpo.records.words import as_document
 from jpo.wording.numbers import plain as written
 
 ADAM, SGD = Word("adam"), Word("sgd")
@@ -40,3 +42,10 @@ def test_candidates_give_back_words() -> None:
         ("gpus", "optimizer"), values, 0, np.ones(2, bool), np.zeros(2), words={"optimizer": {float(ADAM): ADAM, float(SGD): SGD}}
     )
     assert str(candidates.parameters(1)["optimizer"]) == "sgd"
+
+
+def test_a_record_is_a_document_of_its_fields() -> None:
+    interval = Interval(1.0, 0.5, 2.0)
+    forecast = Forecast(duration_seconds=interval, metrics={"f1": interval})
+    assert as_document(forecast) == asdict(forecast)
+    assert as_document((forecast, "a", None)) == (asdict(forecast), "a", None)

@@ -81,7 +81,7 @@ def learnt(case: Case) -> Iterator[Line]:
             yield Line("learnt", "warning", finding, REBUILD, "JPO-W605")
             return
         held = header["replays"]["real"][1]
-        when = max((record.at for record in store.audit_records() if record.kind == "learnt"), default=None)
+        when = next((record.at for record in store.audit_records(kind="learnt", limit=1)), None)
         ago = "" if when is None else f", last {span(max(0.0, case.now - when))} ago"
         of = f"{counted(runs, 'run')} of {counted(len(header['progress']), 'workload')}"
         yield Line("learnt", "ok", f"from {of}, {counted(held, 'transition')} in its memory, {counted(updates, 'update')}{ago}")

@@ -14,6 +14,7 @@ from jpo.inventory.idle_gpus import diagnose
 from jpo.project.checkout.branch import kept_from_exploring
 from jpo.project.checkout.in_force import NOT_USABLE, start_of
 from jpo.project.checkout.root import about_its_place
+from jpo.project.collect import LEDGER_RUNS
 from jpo.project.project import open_history
 from jpo.project.secrets import check_store
 from jpo.project.workload import limits_of
@@ -89,7 +90,8 @@ def in_force(store: Store, case: Case) -> list[Line]:
 def gpus_at_work(case: Case) -> Iterator[Line]:
     """Whether the newest runs made use of the GPUs that they had; nothing where that was not measured."""
     with case.history() as store:  # first: settings that cannot be read get a line of this check, too
-        runs = store.runs_of(case.identity) if case.identity else []
+        recorded = store.recorded_runs(case.identity, limit=LEDGER_RUNS) if case.identity else ()
+        runs = [entry.run for entry in recorded]
         newest = [run for run in runs if run.parameters.get("gpus") and run.outcome.gpu_utilisation is not None][-NEWEST:]
         diagnoses = [diagnose(run, store.series_of(run), runs) for run in newest]
     if not newest:
@@ -113,14 +115,15 @@ def as_given(store: Store, case: Case) -> list[Line]:
 
 def runs_in(store: Store, case: Case) -> Line:
     """How many runs are on record, and how old the newest is."""
-    runs = [recorded.run for recorded in store.recorded_runs(case.identity)]
+    newest, numbers = store.recorded_runs(case.identity, limit=1), store.numbers_of_runs()
     whose = f" of {case.identity}" if case.identity else ""
-    if not runs:
+    if not newest:
         return Line("record", "ok", f"opens; no run{whose} on record")
-    early = runs[-1].ended_at - case.now
+    runs = numbers[case.identity] if case.identity else sum(numbers.values())
+    early = newest[0].run.ended_at - case.now
     if early > CLOCKS_SECONDS:
         finding = f"opens; the newest run{whose} ended {span(early)} after now"
         why = "this machine's clock is slow, or the job's is fast"
         return Line("record", "warning", f"{finding}: {why}", "let NTP set both", "JPO-W140")
-    age = span(max(0.0, case.now - runs[-1].ended_at))
-    return Line("record", "ok", f"opens; {counted(len(runs), 'run')}{whose}, the newest ended {age} ago")
+    age = span(max(0.0, -early))
+    return Line("record", "ok", f"opens; {counted(runs, 'run')}{whose}, the newest ended {age} ago")

@@ -14,8 +14,8 @@ from jpo.cli.subject import config_ini
 
 NAMES = ("allocation_history.csv", "reward_components.csv", "sla_metrics.csv", "pareto_front.csv", "performance_metrics.csv")
 """The files of --csv, as report/tables.py makes them."""
-MOST_ROWS = 20
-"""Rows of a table in a terminal or a job summary; the page has all, and turns them over."""
+MOST_ROWS, MOST_IN_PAGE = 20, 1000
+"""Rows of a table in a terminal or a job summary, and in the page, which turns them over."""
 
 
 @click.command()
@@ -41,6 +41,7 @@ def report(given: Path | None, page: Path | None, folder: Path | None, output: O
     from jpo.commands.compare import change_of
     from jpo.commands.history import read
     from jpo.plugins.page import report as subject
+    from jpo.plugins.page.report.sections import MOST_WORKLOADS as MOST_SECTIONS
     from jpo.plugins.page.report.tables import files
     from jpo.plugins.page.story import refuse_broken
     from jpo.plugins.page.story import report as command
@@ -52,6 +53,6 @@ def report(given: Path | None, page: Path | None, folder: Path | None, output: O
     if folder:
         save_together(folder, files(review))
     if page:
-        save(page, shown(subject.document(review), "html"))
-    output.show(subject, review if output.form == "json" else replace(review, newest=MOST_ROWS))
+        save(page, shown(subject.document(replace(review, newest=MOST_IN_PAGE)), "html"))
+    output.show(subject, review if output.form == "json" else replace(review, newest=MOST_ROWS, sections=MOST_SECTIONS))
     refuse_broken(review)

@@ -5,19 +5,22 @@ first; where it is broken, the report says so before everything else.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TypeAlias
 
 from jpo.cost import Prices, run_cost_usd, usd_per_hour
 from jpo.cost.sla import check_run, compliance, measured
 from jpo.errors import StoreError
 from jpo.history import AuditRecord, Store, verify
-from jpo.history.audit import read_row
+from jpo.history.audit import AuditRow, read_row
 from jpo.history.canonical import canonical
 from jpo.history.events import SETTLED
 from jpo.history.figures import spread
+from jpo.history.undo import in_effect
 from jpo.learning.serving import own_policy
 from jpo.optimizer.before_and_after import Sides, as_they_ran, sides_of
 from jpo.plugins.page.configurations import measured_front
@@ -29,7 +32,7 @@ from jpo.project.project import ProjectStore, open_project_store, own_direction,
 from jpo.project.workload import read_workload
 from jpo.records import Identity, Run, Suggestion, as_stored
 from jpo.report.audit import maker
-from jpo.report.before_after import WorkloadChange
+from jpo.report.before_after import WorkloadChange, only_last
 from jpo.report.history import History, PastRun
 from jpo.version import __version__
 
@@ -38,7 +41,11 @@ NOTABLE = ("refused", "conflict", "not written", "rolled back", "forgotten")
 COMPARED = ("current", "suggested", "decided_by")
 """What the tables and the log both say of a suggestion."""
 
-Past: TypeAlias = Callable[[Store, Prices, int | None, Mapping[str, float]], History]
+MOST_RUNS, MOST_OF_EACH = 5000, 1000
+"""Runs of one report, of the workloads that ran last, and of each of several: the page has a megabyte for each thousand."""
+MOST_SECTIONS = 50
+"""Workloads of one report, however few runs they have."""
+Past: TypeAlias = Callable[[Store, Prices, int | None, Mapping[str, float], Identity | None], History]
 ChangeOf: TypeAlias = Callable[[Identity, Sides, Prices, Mapping[str, bool]], WorkloadChange]
 """What commands/history.py and commands/compare.py answer; commands do not know each other."""
 
@@ -51,18 +58,36 @@ def report(config: Path | None, settings: LoadedSettings, read: Past, change_of:
     targets = targets_of(settings)
     only = read_workload(config, settings, now=now).identity if config else None
     with open_project_store(settings) as job:
-        past = read(job.store, job.prices, None, targets)
-        log = read_log(job.store)  # after the tables: whatever they hold is in it by then
-        identities = sorted((identity for identity in past.ledgers if only in (None, identity)), key=str)
-        workloads = [reviewed(identity, past, log, job, settings, change_of) for identity in identities]
-        log = replace(log, contradicted=contradicted(past.suggestions, log) if log.chain.ok else ())
+        of, notes = within_bounds(job.store, only)
+        pasts = {identity: read(job.store, job.prices, of[identity], targets, identity) for identity in sorted(of, key=str)}
+        pasts = {identity: past for identity, past in pasts.items() if past.ledgers}
+        made = [suggestion for past in pasts.values() for suggestion in past.suggestions]
+        log = read_log(job.store, {each.suggestion_id for each in made})  # after the tables: what they hold is in it by then
+        workloads = [reviewed(identity, past, log, job, settings, change_of) for identity, past in pasts.items()]
+        log = replace(log, contradicted=contradicted(made, log) if log.chain.ok else ())
         decides = decider(job.store)
         place, currency = job.place, job.currency
     every = [saved for workload in workloads for saved in workload.saved]
     known = [name for name in (*ALWAYS, *IF_MEASURED) if name in ALWAYS or any(one.quantity == name for one in every)]
     saved = {name: together(one for one in every if one.quantity == name) for name in known}
-    notes = [*past.contradictions, *past.unsettled]
+    notes += [note for past in pasts.values() for note in (*past.contradictions, *past.unsettled)]
     return Review(now, place, __version__, workloads, saved, targets, log, decides, notes, currency)
+
+
+def within_bounds(store: Store, only: Identity | None) -> tuple[dict[Identity, int], list[str]]:
+    """How many of the newest runs of which workloads a report rests on, and what is left out of it, in sentences."""
+    numbers = store.numbers_of_runs()
+    most = MOST_RUNS if only else MOST_OF_EACH
+    every = dict.fromkeys([only] if only else (*numbers, *store.workloads()), most)
+    so_far = accumulate(min(most, numbers.get(identity, 0)) for identity in every)
+    shown = dict([item for item, runs in zip(every.items(), so_far, strict=True) if runs <= MOST_RUNS][:MOST_SECTIONS])
+    left_out = [
+        f"of {identity} the newest {most:,} of {numbers[identity]:,} runs count here, and no older ones"
+        + ("" if only else f": name its CONFIG.INI for up to {MOST_RUNS:,}")
+        for identity in shown
+        if numbers.get(identity, 0) > most
+    ]
+    return shown, [*left_out, *([more] if (more := only_last(len(shown), len(every))) else [])]
 
 
 def refuse_broken(review: Review) -> None:
@@ -79,26 +104,29 @@ def refuse_broken(review: Review) -> None:
         raise StoreError(review.place, finding, "restore the store from a backup; trust the log alone", code="JPO-E511")
 
 
-def read_log(store: Store) -> AuditDigest:
-    """The audit log, read once, as far as its chain holds."""
-    chain, kinds = verify(store), Counter[str]()
+def read_log(store: Store, suggestions: Container[str]) -> AuditDigest:
+    """The audit log, read once, as far as its chain holds; of suggestions only the records of these are kept."""
+    kinds = Counter[str]()
     kept: dict[str, list[AuditRecord]] = {"notable": [], "learnt": [], "tested": []}
     made: dict[str, AuditRecord] = {}
     became: dict[str, str] = {}
-    for row in store.audit_rows() if chain.records else ():
-        if row.number > chain.records:
-            break
-        kinds[row.kind] += 1
-        if row.kind == "observed":
-            continue
-        record = read_row(row)
-        suggestion_id = str(record.data.get("suggestion_id"))
-        if row.kind in KINDS:
-            made[suggestion_id] = record
-        if row.kind in SETTLED:
-            became[suggestion_id] = row.kind
-        if row.kind in NOTABLE or row.kind in kept:
-            kept["notable" if row.kind in NOTABLE else row.kind].append(record)
+
+    def each_noted() -> Iterator[AuditRow]:
+        for row in store.audit_rows():
+            yield row  # whoever verifies asks for the next one only where this one is good
+            kinds[row.kind] += 1
+            if row.kind == "observed":
+                continue
+            record = read_row(row)
+            suggestion_id = str(record.data.get("suggestion_id"))
+            if row.kind in KINDS and suggestion_id in suggestions:
+                made[suggestion_id] = record
+            if row.kind in SETTLED and suggestion_id in suggestions:
+                became[suggestion_id] = row.kind
+            if row.kind in NOTABLE or row.kind in kept:
+                kept["notable" if row.kind in NOTABLE else row.kind].append(record)
+
+    chain = verify(SimpleNamespace(audit_rows=each_noted))
     return AuditDigest(chain, dict(kinds.most_common()), kept["notable"], kept["learnt"], kept["tested"], made, became)
 
 
@@ -120,7 +148,7 @@ def reviewed(
     runs = [one for one in past.runs if one.recorded.run.identity == identity]
     made = [one for one in past.suggestions if one.identity == identity]
     recorded = [one.recorded for one in runs]
-    effective = past.effective.get(identity, ())
+    effective = past.effective[identity] if identity in past.effective else in_effect(job.store, identity, recorded)
     sides = sides_of(effective, recorded)
     whole = as_they_ran(effective, recorded, made[-1].values.suggested if made else {})
     saved = savings(sides, job.prices)

@@ -69,7 +69,7 @@ def put_on_audit_log(
     """
     if made and open_store is not None:
         with open_store() as store:
-            known = [each.data for each in store.audit_records() if each.kind == kind and each.data.get("run_id") == run_id]
+            known = [each.data for each in store.audit_records(kind=kind) if each.data.get("run_id") == run_id]
             for data in map(as_json, made):
                 if not any(each.items() >= data.items() for each in known):
                     store.audit(AuditEvent(kind, now, identity, {"run_id": run_id, **data}))

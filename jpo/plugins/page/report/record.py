@@ -111,6 +111,7 @@ class Review:
         decides: who decides now where no user does, in words.
         notes: what else the reader must know.
         newest: of how many runs, decisions and records these are the newest, for a form that nobody reads further; None: all.
+        sections: of how many workloads there is one; None: of all.
     """
 
     made_at: float
@@ -124,3 +125,4 @@ class Review:
     notes: Sequence[str] = ()
     currency: Currency = USD
     newest: int | None = None
+    sections: int | None = None

@@ -29,7 +29,7 @@ UNTRUSTED = "what follows this record cannot be trusted, nor can the figures bel
 
 def document(review: Review) -> Document:
     """The whole report."""
-    shown = review.workloads if review.newest is None else review.workloads[:MOST_WORKLOADS]
+    shown = review.workloads[: review.sections]
     sections = [Section("What JPO brought", tuple(_overview(review))), *(_workload(one, review) for one in shown)]
     more = (
         f"the first {MOST_WORKLOADS} of {len(review.workloads)} workloads: name the CONFIG.INI of another, or --html FILE for all"
@@ -127,7 +127,7 @@ def latest(some: Sequence[T], newest: int | None) -> Sequence[T]:
 
 def left_out(some: Sequence[object], newest: int | None) -> str:
     """That there are more; empty where there are not."""
-    return "" if newest is None or len(some) <= newest else f"The newest {newest} of {len(some)}; --html FILE shows all."
+    return "" if newest is None or len(some) <= newest else f"The newest {newest} of {len(some)}; --html FILE shows up to 1000."
 
 
 def _decisions(workload: WorkloadReview, newest: int | None) -> Table:

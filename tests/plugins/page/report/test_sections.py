@@ -72,7 +72,7 @@ def test_only_the_newest_rows_are_for_people_and_it_says_how_many_there_are() ->
     assert latest([1, 2, 3], 2) == [3, 2]
     assert latest([1, 2, 3], None) == [3, 2, 1]
     assert (left_out([1, 2, 3], 2), left_out([1, 2], 2), left_out([1], None)) == (
-        "The newest 2 of 3; --html FILE shows all.",
+        "The newest 2 of 3; --html FILE shows up to 1000.",
         *("", ""),
     )
     assert "The newest 1 of 2" in told(newest=1)
