@@ -37,7 +37,7 @@ class Plugin:
         events: function(settings, run_ids) -> `RunEvent`s of these runs, for `jpo history`.
         offers: name -> function that other plugins may ask for by that name (`offered`), since they do not import each other, or
             the core: "estimates": function(workload, settings) -> function(values) -> `FirstRun`; "market": function(settings,
-            fresh_seconds) -> prices of instances with notes, or None.
+            fresh_seconds) -> prices of instances with notes, or None; "model facts": function(workload, settings) -> numbers.
     """
 
     name: str

@@ -71,7 +71,7 @@ def assumed(setup: Setup) -> str:
 def gpu_memory_gib(setup: Setup) -> Interval:
     """GiB that a run needs of each GPU: the usual way to train, from the least that what is not said allows to the most."""
     usual, least, most = (_gib(setup, way) for way in setup.ways)
-    reach = math.exp(HALF_WIDTH * MEMORY_ERROR)
+    reach = math.exp(HALF_WIDTH * math.hypot(MEMORY_ERROR, setup.shape.doubt))
     return Interval(usual, min(usual, least) / reach, max(usual, most) * reach)
 
 
@@ -98,7 +98,7 @@ def throughput(setup: Setup, job: PlannedJob) -> Interval | None:
     if peak is None:
         return None
     work = setup.shape.operations(setup.tokens) * (4 / 3 if usual.recomputes else 1)
-    return around(math.log(peak * SHARE * setup.gpus / work), error)
+    return around(math.log(peak * SHARE * setup.gpus / work), math.hypot(error, setup.shape.doubt))
 
 
 def _duration(setup: Setup, rate: Interval, job: PlannedJob, values: Parameters) -> Interval | None:

@@ -3,16 +3,19 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from jpo.files.reading import number_or_nan
 from jpo.forecast.descriptors import size_of
-from jpo.plugins.estimates.shape import Transformer, named, rows_of
+from jpo.plugins.estimates.shape import Transformer, inferred, named, rows_of
 from jpo.plugins.estimates.ways import Way, said_in, ways_of
 from jpo.records import PARAMETERS, Identity, Parameters, Terms, Word, Workload
 
 MOST = 1e7
 """Of layers, widths, tokens, samples, epochs and hours: more is a typing error."""
+MOST_PARAMETERS = 1e14
+TRAINED = 0.9
+"""Share of its parameters below which a model is trained in part: adapters are not worked out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class PlannedJob:
         options: name of each option of config.ini in which JPO sees no parameter of its own -> text.
         names: parameter -> the option that says it.
         terms: in which terms batch size and GPUs are said.
+        facts: model_parameters and model_layers, as runs here printed them or the script writes them.
     """
 
     identity: Identity
@@ -46,6 +50,7 @@ class PlannedJob:
     names: Mapping[str, str]
     terms: Terms
     gpu: GpuType
+    facts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ def setup_of(job: PlannedJob, values: Parameters) -> Setup | None:
     """How a configuration trains; None where its model, its batch or the length of a sample is not known, or cannot be."""
     chosen = {job.names[name]: f"{value}" for name, value in values.items() if name not in PARAMETERS and name in job.names}
     said = said_in({**job.options, "model": job.identity.model, **chosen})
-    shape = None if said is None else shape_of(job.identity.model, said, values)
+    shape = None if said is None else shape_of(job, said, values)
     batch, gpus = values.get("batch_size", math.nan), values.get("gpus", 1.0 if job.gpu.name else 0.0)
     if said is None or shape is None or isinstance(batch, Word) or gpus < 1:
         return None
@@ -102,13 +107,23 @@ def setup_of(job: PlannedJob, values: Parameters) -> Setup | None:
     return Setup(shape, samples, tokens, gpus, ways_of(said, encoder=shape.kind == "encoder", gpus=gpus, tokens=tokens), said)
 
 
-def shape_of(model: str, said: Mapping[str, str], values: Parameters) -> Transformer | None:
-    """The model by its name, with as many layers as config.ini says; else one of GPT's form, by its widths."""
+def shape_of(job: PlannedJob, said: Mapping[str, str], values: Parameters) -> Transformer | None:
+    """The model by its name, with as many layers as config.ini says; else one of GPT's form, by its widths, or by how many
+    parameters it has where all of them are trained and samples have tokens."""
     layers = values.get("num_layers")
-    if known := named(model):
+    if known := named(job.identity.model):
         return known if layers is None else replace(known, layers=layers)
     hidden, heads, vocabulary = (number_or_nan(said.get(name, "")) for name in ("hidden", "heads", "vocabulary"))
     if layers is None or math.isnan(hidden + heads + vocabulary):
-        return None
+        count = job.facts.get("model_parameters", 0.0)
+        if (
+            not 1 <= count <= MOST_PARAMETERS
+            or job.facts.get("trainable_parameters", count) < TRAINED * count
+            or "tokens" not in said
+        ):
+            return None
+        depth = job.facts.get("model_layers", 0.0)
+        found = inferred(count, depth if 1 <= depth <= MOST else None)
+        return found if layers is None else replace(found, layers=layers)
     intermediate = number_or_nan(said["intermediate"]) if "intermediate" in said else 4 * hidden
     return Transformer(f"a transformer of {layers:g} layers", layers, hidden, intermediate, heads, hidden, hidden, vocabulary)

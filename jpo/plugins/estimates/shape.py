@@ -1,12 +1,19 @@
 """Shapes of language models: how many parameters, operations and saved activations one has, from its table or from config.ini."""
 
 import csv
+import math
 import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from jpo.forecast.descriptors import SIZES
+
+WIDTH_PER_LAYER, VOCABULARY = 80.0, 50_000.0
+"""Of language models whose widths nobody says."""
+DOUBT = 0.25
+"""Of the models of models.csv, inferred from their parameters, the root mean square is 0.09 for memory and 0.17 for operations;
+others may be unlike them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +26,7 @@ class Transformer:
         attention: number of heads.
         kind: "encoder" (no logits over the vocabulary), "plain", or "gated" (feed-forward layers of three matrices).
         embeddings: matrices of vocabulary x hidden: 1 where input and output share one, else 2.
+        doubt: standard deviation of ln memory and operations, since the shape is inferred; 0 where it is known.
     """
 
     name: str
@@ -31,6 +39,7 @@ class Transformer:
     vocabulary: float
     kind: str = "plain"
     embeddings: float = 1.0
+    doubt: float = 0.0
 
     @property
     def layer_parameters(self) -> float:
@@ -62,6 +71,15 @@ class Transformer:
         if self.kind != "gated":
             return 8 * self.hidden + 2 * self.intermediate
         return 4 * self.hidden + 2 * self.heads + 2 * self.keys + 4 * self.intermediate
+
+
+def inferred(parameters: float, layers: float | None) -> Transformer:
+    """A transformer of GPT's form by its number of parameters, and of layers where it is known."""
+    depth = layers or (parameters / (12 * WIDTH_PER_LAYER**2)) ** (1 / 3)
+    hidden = (math.sqrt(VOCABULARY**2 + 48 * depth * parameters) - VOCABULARY) / (24 * depth)  # 12 L h^2 + V h are all
+    said = f" in {layers:g} layers" if layers else ""
+    name = f"a transformer of {parameters / 1e6:.4g} million parameters{said}, as a run or the script here says"
+    return Transformer(name, depth, hidden, 4 * hidden, max(1.0, hidden / 64), hidden, hidden, VOCABULARY, doubt=DOUBT)
 
 
 @cache

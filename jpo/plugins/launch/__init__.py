@@ -37,6 +37,7 @@ PLUGIN = Plugin(
     queue="jpo.plugins.launch.project.waiting:EngineQueue",
     offers={
         "live runs": "jpo.plugins.launch.watching.live:live_run",
+        "model facts": "jpo.plugins.launch.project.finished:model_facts",
         "market": "jpo.plugins.launch.project.engines:market_of",
     },
     events="jpo.plugins.launch.watching.events:adjustments",

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from jpo.plugins.estimates.shape import named, rows_of, table
+from jpo.plugins.estimates.shape import inferred, named, rows_of, table
 
 
 def test_the_shape_of_each_model_has_the_parameters_that_its_card_says() -> None:
@@ -48,3 +48,17 @@ def test_operations_are_six_for_each_parameter_and_token_and_those_of_attention(
 def test_a_layer_of_gpt_keeps_sixteen_numbers_for_each_of_its_width() -> None:
     assert table()["gpt2"].saved == 16 * 768
     assert math.isfinite(table()["llama-3.1-8b"].saved)
+
+
+@pytest.mark.parametrize("layers_known", [True, False])
+def test_a_shape_is_inferred_from_its_parameters(layers_known: bool) -> None:
+    factors = []
+    for shape in table().values():
+        found = inferred(shape.parameters, shape.layers if layers_known else None)
+        assert found.parameters == pytest.approx(shape.parameters)
+        assert found.doubt > 0
+        factors.append(found.operations(2048) / shape.operations(2048))
+    assert 0.8 < min(factors)
+    assert max(factors) < 3.2  # an encoder with 250,000 words
+    assert sum(factor < 1.25 for factor in factors) > 0.85 * len(factors)
+    assert inferred(124e6, None).layers == pytest.approx(12, abs=1)

@@ -2,22 +2,24 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from jpo.errors import LaunchError, TelemetryError
 from jpo.files.reading import number_or_nan
 from jpo.history import Store
-from jpo.plugins.launch.ledger import Entry, folder_of, is_past, output_of
+from jpo.plugins.launch.ledger import Entry, entries, folder_of, is_past, output_of
 from jpo.plugins.launch.lifecycle import recorded
+from jpo.plugins.launch.project.place import ledger_of
 from jpo.plugins.launch.script.model_facts import printed, written
+from jpo.plugins.launch.settings import launch_table
 from jpo.plugins.launch.watching import account
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import own_names
-from jpo.records import COUNTS, MEASURED, PARAMETERS, Finished, Identity, Outcome, Run, RunStatus
+from jpo.records import COUNTS, MEASURED, PARAMETERS, Finished, Identity, Outcome, Run, RunStatus, Workload
 from jpo.records.notes import Note
 from jpo.telemetry.csv.folder import log_files
 from jpo.telemetry.csv.log import parsed, run_of
@@ -25,6 +27,8 @@ from jpo.telemetry.outcome import Own
 
 NO_FACTS = ("run_id", "start", "end", "cpu_seconds", "memory_bytes", "converged", "seed", "hostname", "pod")
 """Numbers of a head that say nothing of model and data, or might be names."""
+NEWEST = 20
+"""Runs of a workload that are asked for the number of its model's parameters."""
 SOURCE = "launch"
 """Source of runs that wrote no log: what is known of them is what their engine says."""
 NEARLY = 0.98
@@ -74,9 +78,7 @@ def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
             counts = _as_launched(run, entry, path in inside)
             if counts.source != run.source:
                 unread.append(Note("JPO-W775", names_another(run.run_id, run.identity, entry), path.name))
-            scripts = (entry.job.folder / word for word in entry.job.command if word.endswith(".py"))
-            found = written(next(scripts, Path())) | printed(output_of(ledger, entry.job.run_id)) | facts_of(path)
-            return EndedRun(counts, path, tuple(unread), facts=found)
+            return EndedRun(counts, path, tuple(unread), facts=_printed(entry, ledger) | facts_of(path))
         of_others.append(Note("", f"{path} is of run {run.run_id}, which began before", str(path)))
     elsewhere = settings.values.prometheus.url is not None
     return EndedRun(_as_the_engine_says(entry), None, tuple(unread or of_others), reported_elsewhere=elsewhere)
@@ -98,6 +100,36 @@ def logs_of(entry: Entry, ledger: Path) -> Iterator[Path]:
     except OSError as error:  # a run that goes on record without its log has none for good
         raise LaunchError(str(folder), f"cannot be read ({error.strerror})", "check the disk", code="JPO-E752") from error
     yield from sorted(found, key=lambda path: (path.stem != entry.job.run_id, -_written_at(path)))
+
+
+def model_facts(workload: Workload, settings: LoadedSettings) -> dict[str, float]:
+    """What the script of [launch] command, or the newest run of a workload that was launched here and printed it, says of the
+    model: model_parameters, trainable_parameters, model_layers. Whatever cannot be read says nothing."""
+    ledger, found = ledger_of(settings), list[Entry]()
+    with suppress(LaunchError):
+        found = [entry for entry in entries(ledger, lambda _: None) if workload.identity.includes(entry.job.identity)]
+    newest = sorted(found, key=lambda entry: entry.asked_at)[: -NEWEST - 1 : -1]
+    told = next((facts for facts in (_said(entry, ledger) for entry in newest) if "model_parameters" in facts), {})
+    return _written(launch_table(settings).command, settings.root) | told
+
+
+def _said(entry: Entry, ledger: Path) -> dict[str, float]:
+    """What a run's script, its output and the head of its log say of its model and data."""
+    found = _printed(entry, ledger)
+    with suppress(LaunchError, TelemetryError):
+        for path in islice(logs_of(entry, ledger), 1):
+            found |= facts_of(path)
+    return found
+
+
+def _printed(entry: Entry, ledger: Path) -> dict[str, float]:
+    """What a run's script writes and its output says of the model, with as many layers as the run had where it was told."""
+    told = {"model_layers": layers} if isinstance(layers := entry.job.parameters.get("num_layers"), float) else {}
+    return _written(entry.job.command, entry.job.folder) | printed(output_of(ledger, entry.job.run_id)) | told
+
+
+def _written(command: Sequence[str], folder: Path) -> dict[str, float]:
+    return written(next((folder / word for word in command if word.endswith(".py")), Path()))
 
 
 def facts_of(path: Path) -> dict[str, float]:

@@ -303,3 +303,17 @@ def test_two_at_once_with_one_id_start_it_once(ready: Project) -> None:
     assert first["started_at"] == second["started_at"]
     assert (ready.folder / ".jpo/launches/run-1/output.log").read_text().count("epoch 1\n") == 1
     assert statuses(ready) == {"run-1": "succeeded"}
+
+
+def test_what_a_failed_run_printed_of_its_model_reaches_the_first_forecast(ready: Project) -> None:
+    (ready.folder / "train.py").write_text(
+        "print('Total params: 7,000,000,000')\nmodel = dict(num_layers=32)\nraise SystemExit(1)\n"
+    )
+    config = ready.config.read_text().replace("epochs = 40", "epochs = 40\nmax_length = 2048\noptimizer = adamw")
+    ready.config.write_text(config)
+    assert ready.jpo("run", "--run-id", "run-1", "train.py").code == 7
+    ready.config.write_text(config.replace("cpus = 1", "gpus = 1"))
+    (ready.folder / "jpo.toml").write_text('[prices]\nusd_per_gpu_hour = 1\ngpu_type = "a100-80gb"\n')
+    shown = " ".join(ready.jpo("predict").out.split())
+    assert "a transformer of 7000 million parameters in 32 layers, as a run or the script here says" in shown
+    assert "may not fit" in shown
