@@ -27,6 +27,7 @@ JOULES = {"J": 1.0, "kJ": 1e3, "MJ": 1e6, "Wh": 3.6e3, "kWh": 3.6e6, "MWh": 3.6e
 SIGNS = {"$": "USD", "€": "EUR", "£": "GBP"}
 _NUMBER = r"([0-9]+(?:\.[0-9]+)?)"
 _PART = re.compile(rf"\s*{_NUMBER}\s*([a-zA-Z]*)\s*")
+_ENERGY = re.compile(rf"{_NUMBER}\s?([a-zA-Z]+)")
 _MONEY = re.compile(rf"\s*(?:{_NUMBER}\s*([A-Za-z]{{3}}|[$€£])|([A-Za-z]{{3}}|[$€£])\s*{_NUMBER})\s*")
 
 
@@ -79,15 +80,15 @@ def gib(value: object, place: str) -> float | None:
 
 def joules(value: object, prices: Mapping[str, object], place: str) -> float | None:
     """Joules of a number, of '12 kWh', or of '2 kg' of CO2 where [prices] says what a kWh emits; None stays None."""
-    part = _PART.fullmatch(value) if isinstance(value, str) else None
-    if part is None or not part[2]:
+    part = _ENERGY.fullmatch(value.strip()) if isinstance(value, str) else None
+    if part is None:
         return number_of(value, place, above=0)
     emitted = number_of(prices.get("kg_co2_per_kwh"), "[prices] kg_co2_per_kwh", above=0)
     units = JOULES if emitted is None else {**JOULES, "kg": JOULES["kWh"] / emitted}
     if part[2] == "kg" and emitted is None:
         raise ValueError(f"{place}: {quoted(value)}: [prices] kg_co2_per_kwh does not say what a kWh emits; write it in kWh")
     if part[2] not in units:
-        raise ValueError(f'{place}: {quoted(value)} is no energy; write e.g. "12 kWh", or "5 kg" of CO2')
+        raise ValueError(f'{place}: {quoted(value)} is not an energy; write e.g. "12 kWh", or "5 kg" of CO2')
     return (number_of(part[1], place, above=0) or 0.0) * units[part[2]]
 
 

@@ -51,6 +51,7 @@ LARGE_RECORDS = {
     "PrometheusTable": _MIRRORS_TABLE,
     "AgentTable": _MIRRORS_TABLE,
     "KubernetesTable": _MIRRORS_TABLE,
+    "PricesTable": _MIRRORS_TABLE,
     "SuggestionDocument": "the published JSON of a suggestion, whose fields lie flat",
     "Outcome": _MEASURED,
     "Running": _MEASURED,

@@ -19,6 +19,10 @@ from mkdocs.structure.files import File, Files
 import jpo
 from jpo.advisor.optimize import SearchResult
 from jpo.cli.main import cli
+from jpo.plugin import Plugin
+from jpo.plugins.imports.foreign import ForeignColumn, ForeignRun, ForeignRuns
+from jpo.plugins.launch.job import JobStatus, LaunchJob, Needs, Room
+from jpo.plugins.launch.launcher import Launcher
 from jpo.project.plugins.tables import settings_schema
 from jpo.report import suggestion
 from jpo.runlog import RunLog
@@ -27,6 +31,11 @@ PUBLIC: dict[str, Callable[..., object]] = {
     **{f"jpo.{name}": getattr(jpo, name) for name in ("optimize", "Advisor", "Range", "Outcome", "Preference")},
     "jpo.advisor.optimize.SearchResult": SearchResult,
     "jpo.runlog.RunLog": RunLog,
+    # of a plugin of one's own: docs/plugins/own.md
+    "jpo.plugin.Plugin": Plugin,
+    "jpo.plugins.launch.launcher.Launcher": Launcher,
+    **{f"jpo.plugins.launch.job.{thing.__name__}": thing for thing in (LaunchJob, Needs, JobStatus, Room)},
+    **{f"jpo.plugins.imports.foreign.{thing.__name__}": thing for thing in (ForeignRuns, ForeignRun, ForeignColumn)},
 }
 SECTION = re.compile(r"(Args|Attributes|Returns|Raises):")
 QUOTED = re.compile(r": (['\"])(.*?)\1(?= = |$)")
@@ -163,7 +172,9 @@ def signature(name: str, thing: Callable[..., object]) -> str:
     stars = next((number for number, one in enumerate(found.parameters.values()) if one.kind is one.KEYWORD_ONLY), None)
     if stars is not None:
         names.insert(stars - (len(found.parameters) - len(parameters)), "*")
-    end = f") -> {found.return_annotation}" if found.return_annotation not in ("None", inspect.Signature.empty) else ")"
+    gives = found.return_annotation
+    given = inspect.formatannotation(gives) if isinstance(gives, type) else gives
+    end = f") -> {given}" if gives not in ("None", inspect.Signature.empty) else ")"
     line = f"{name}({', '.join(names)}{end}"
     call = line if len(line) < 80 else "\n".join([f"{name}(", *(f"    {one}," for one in names), end])
     return f"```python\n{call}\n```\n"

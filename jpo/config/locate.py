@@ -182,7 +182,7 @@ def keyed(options: Iterable[IniOption], entry: str, key: str, place: str) -> Ini
     if len(matching) == 1:
         return matching[0]
     finding = f"{entry} = {quoted(key)} " + (f"could be two options of {place}" if matching else f"is not in {place}")
-    remedy = "rename one of them" if matching else "correct the entry, or add that option to the file"
+    remedy = "rename one of them" if matching else "write section and option as the file has them, or add the option to it"
     raise UsageError("jpo.toml", finding, remedy, code="JPO-E207")
 
 

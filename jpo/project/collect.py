@@ -24,7 +24,7 @@ from jpo.inventory.idle_gpus import diagnose
 from jpo.project.plugins.hooks import from_plugins
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, only_others, prometheus_of, why_nothing
-from jpo.project.unreported import Placed, labelled_pod_notes, placed, unmeasured
+from jpo.project.unreported import Placed, labelled_pod_notes, placed, unmeasured, unreported
 from jpo.project.watermarks import Bookmark, read_on
 from jpo.records import (
     FORECAST,
@@ -106,6 +106,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
         notes.append(idle)
     notes += without_energy(runs, job.prices, job.preference)
     notes += labelled_pod_notes(job.settings.values, runs)
+    notes += unreported(job.workload, runs)
     notes += unmeasured(job.settings.values, runs)
     respelt = near_identical.sentences(identity, Counter(run.identity for run in on_file.others), "on record")
     joined = {note.about for note in notes if note.code == near_identical.NEAR_IDENTICAL}

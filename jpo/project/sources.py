@@ -32,8 +32,7 @@ LARGEST_SECRET_BYTES, SECRET_SECONDS = 1 << 16, 5.0
 """Of a token or password, which may come from a pipe that somebody is about to write into."""
 MOST_WARNINGS = 3
 """Warnings of a server that are repeated; each store behind it may have its own."""
-SPELT = ("batch_size", "learning_rate", "gpus", "cpus")
-"""What runs may report as config.ini calls it: plain numbers, where memory may be 32G and max_epochs -1."""
+SPELT = ("batch_size", "learning_rate", "gpus", "cpus")  # plain numbers, where memory may be 32G and max_epochs -1
 UNVERIFIED = (
     "The certificate of Prometheus is not verified ([prometheus] insecure): anyone in between can forge runs; set ca_file instead"
 )

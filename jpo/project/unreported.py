@@ -83,11 +83,23 @@ def unmeasured(settings: Settings, runs: Sequence[Run]) -> list[Note]:
     finding = f"val_loss is 0 or below in {below} of {len(well)} runs that ended well; it does not count there"
     remedy = 'report it under a name of its own, and write that in [metric] with direction = "min"'
     notes = [Note(UNMEASURED, f"{finding}: {remedy}", "val_loss")] if below and quality in ("auto", "val_loss") else []
+    if others and not asked and all(outcome.val_loss is outcome.val_accuracy is None for outcome in well):
+        which = f'[metric] name = "{next(iter(others))}" in jpo.toml, with its direction, judges by it'
+        notes.append(Note(UNMEASURED, f"runs measure {', '.join(others)} but no val_loss, so nothing judges models: {which}"))
     return notes + [
         Note(UNMEASURED, f"no finished run has measured {name} ({place}), so it does not count", name)
         for name, place in asked.items()
         if well and all(outcome.of(name) is None for outcome in well)
     ]
+
+
+def unreported(workload: Workload, runs: Sequence[Run]) -> list[Note]:
+    """What the newest run did not say of what config.ini has, and so counts with today's value; pods have a note."""
+    free = {p.name: p.key for p in workload.parameters if p.name in ("batch_size", "learning_rate") and not p.held}
+    newest = next((run.parameters for run in runs[-1:] if run.source != KUBERNETES), free)
+    named = " and ".join(f"{name} ({key})" for name, key in free.items() if name not in newest)
+    finding = f"the newest run did not report {named}: such runs count as if with today's value"
+    return [Note("JPO-W128", f"{finding}; RunLog(parameters=...) says it")] if named else []
 
 
 def labelled_pod_notes(settings: Settings, runs: Sequence[Run]) -> list[Note]:

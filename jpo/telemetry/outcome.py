@@ -23,9 +23,7 @@ LONGEST_WORD = 64
 @dataclass(frozen=True, slots=True)
 class Own:
     """Names of the team's own: of parameters, with whether their values are words, and of metrics of the model, as qualities.
-
-    `spelt`: JPO's parameter -> what config.ini may call it, since scripts hand on what they read there (bs, lr).
-    """
+    `spelt`: JPO's parameter -> what config.ini may call it, since scripts hand on what they read there (bs, lr)."""
 
     parameters: Mapping[str, bool] = field(default_factory=dict)
     metrics: Mapping[str, Quality] = field(default_factory=dict)

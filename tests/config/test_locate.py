@@ -55,7 +55,7 @@ def test_keys_may_hold_dots(read: Read) -> None:
 def test_a_key_that_is_absent_is_named_with_its_file(read: Read) -> None:
     said = message(read, CONFIG, keys={"batch_size": "training.batchsize"})
     assert said.startswith("…/jpo.toml: parameters.batch_size.key = 'training.batchsize' is not in /")
-    assert said.endswith("config.ini; correct the entry, or add that option to the file")
+    assert said.endswith("config.ini; write section and option as the file has them, or add the option to it")
 
 
 def test_well_known_names_count_in_every_section_and_in_any_case() -> None:

@@ -20,7 +20,7 @@ def test_the_text_is_sorted_without_blanks_and_ascii() -> None:
 
 
 def test_records_and_any_mapping_are_written_as_objects() -> None:
-    assert canonical(Preference(0.25, 0.75)) == '{"cost":0.75,"efficiency":0.0,"loss":0.0,"time":0.25}'
+    assert canonical(Preference(0.25, 0.75)) == '{"cost":0.75,"efficiency":0.0,"energy":0.0,"loss":0.0,"time":0.25}'
     assert canonical(MappingProxyType({"a": 1})) == '{"a":1}'
 
 

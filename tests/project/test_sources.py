@@ -13,7 +13,7 @@ from answering import Handler, now, served, tells
 from jpo.errors import UsageError
 from jpo.http.endpoint import Endpoint
 from jpo.project.load import LoadedSettings, load
-from jpo.project.sources import UNVERIFIED, caveats, names_of, prometheus_of, why_nothing
+from jpo.project.sources import UNVERIFIED, caveats, names_of, own_names, prometheus_of, why_nothing
 from jpo.records import Identity, Note, codes_of
 
 URL = "https://prometheus:9090"
@@ -113,3 +113,11 @@ def test_the_question_why_keeps_to_the_deadline_of_the_look(prometheus: Settings
 def test_names_of_a_site_replace_the_usual_ones(prometheus: Settings) -> None:
     loaded = prometheus('container = "main"\n[prometheus.metrics]\ngpu_utilisation_percent = "gpu_busy"')
     assert (names_of(loaded).metric("gpu_utilisation_percent"), names_of(loaded).container) == ("gpu_busy", "main")
+
+
+def test_runs_may_call_a_parameter_as_config_ini_does(prometheus: Settings) -> None:
+    loaded = prometheus('[parameters]\nlearning_rate = { key = "Optim.Step-Size" }')
+    spelt = own_names(loaded).spelt
+    assert spelt["learning_rate"][0] == "step_size"
+    assert {"lr", "base_lr"} <= {*spelt["learning_rate"]}
+    assert "memory_gib" not in spelt

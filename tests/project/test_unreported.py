@@ -7,7 +7,7 @@ from made import a_suggestion
 
 from jpo.history import RecordedRun, Store
 from jpo.project.settings import Settings
-from jpo.project.unreported import UNMEASURED, placed, unmeasured
+from jpo.project.unreported import UNMEASURED, placed, unmeasured, unreported
 from jpo.records import Identity, Note, Outcome, Parameter, Run, RunStatus, Suggestion, Word, Workload
 
 JOB = Identity("digits", "cnn", "pytorch")
@@ -77,7 +77,7 @@ def test_a_quality_that_no_run_measures_is_named_with_what_they_measure() -> Non
             ("f1_macro", "[metric] name speaks (runs measure f1)"),
         ]
     ]
-    assert unmeasured(renamed, []) == unmeasured(Settings(), ran) == []
+    assert unmeasured(renamed, []) == unmeasured(Settings(), []) == []
     known = replace(ran[0], outcome=Outcome(val_accuracy=0.9, metrics={"f1_macro": 0.8}))
     assert unmeasured(renamed, [*ran, known]) == []
 
@@ -85,3 +85,20 @@ def test_a_quality_that_no_run_measures_is_named_with_what_they_measure() -> Non
 def test_a_validation_loss_that_is_not_above_zero_is_named() -> None:
     (note,) = unmeasured(Settings(), [replace(run(1.0).run, outcome=Outcome(val_loss=loss)) for loss in (-3.0, 0.5)])
     assert note.text.startswith("val_loss is 0 or below in 1 of 2 runs that ended well; it does not count there: report it under")
+
+
+def test_metrics_that_nothing_names_are_said_to_judge_no_model() -> None:
+    ran = [replace(run(1.0).run, outcome=Outcome(metrics={"mae": 0.2}))]
+    (note,) = unmeasured(Settings(), ran)
+    assert (note.code, '[metric] name = "mae"' in note.text) == (UNMEASURED, True)
+    assert unmeasured(Settings(), [replace(ran[0], outcome=Outcome(val_loss=0.1, metrics={"mae": 0.2}))]) == []
+    assert unmeasured(Settings.model_validate({"metric": {"name": "mae", "direction": "min"}}), ran) == []
+
+
+def test_the_newest_run_that_does_not_report_its_batch_is_named() -> None:
+    silent = replace(run(2.0).run, parameters={})
+    (note,) = unreported(workload(BATCH, DROPOUT), [run(1.0).run, silent])
+    assert (note.code, "did not report batch_size (t.batch_size):" in note.text) == ("JPO-W128", True)
+    assert unreported(workload(BATCH), [silent, run(3.0).run]) == unreported(workload(BATCH), []) == []
+    assert unreported(workload(replace(BATCH, held=Note("", "frozen"))), [silent]) == []
+    assert unreported(workload(BATCH), [replace(silent, source="kubernetes")]) == []

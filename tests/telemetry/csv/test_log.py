@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jpo.errors import TelemetryError
 from jpo.records import Identity, RunStatus
 from jpo.telemetry.csv.log import read_log
+from jpo.telemetry.outcome import Own
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 LOG = """\
@@ -261,3 +262,16 @@ def test_names_of_frameworks_are_known_in_a_head(tmp_path):
     assert read_log(path).parameters == {"batch_size": 128, "gpus": 8}
     path.write_text(path.read_text().replace("# start", "# batch_size=64\n# start"))
     assert read_log(path).parameters == {"batch_size": 64, "gpus": 8}
+
+
+def test_a_parameter_may_be_called_in_a_head_what_config_ini_calls_it(tmp_path):
+    own = Own(spelt={"batch_size": ("mini_batch", "bs"), "learning_rate": ("lr",)})
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "# run_id=a\n# dataset=d\n# model=m\n# framework=f\n# bs=64\n# lr=0.1\n# start=9\n"
+        "time,epoch\n200,1\n# end=210\n# status=succeeded\n"
+    )
+    assert read_log(path).parameters == {}
+    assert read_log(path, own=own).parameters == {"batch_size": 64, "learning_rate": 0.1}
+    path.write_text(path.read_text().replace("# start", "# batch_size=32\n# start"))
+    assert read_log(path, own=own).parameters == {"batch_size": 32, "learning_rate": 0.1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jpo.errors import UsageError
+from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.names import LABELS, METRICS, Names
 
@@ -109,3 +110,10 @@ def test_the_names_of_frameworks_are_labels_of_a_runs_configuration():
         "nodes": "2",
     }
     assert "per_device_train_batch_size" in queries.descriptions(Names(), "", "[1h]")["info"]
+
+
+def test_a_label_may_be_called_what_config_ini_calls_the_parameter():
+    names = Names(own=Own(spelt={"learning_rate": ("lr",)}))
+    assert names.roles({"lr": "0.1"}) == {"learning_rate": "0.1"}
+    assert names.roles({"lr": "0.1", "learning_rate": "0.2"}) == {"learning_rate": "0.2"}
+    assert "lr, learning_rate" in queries.descriptions(names, "", "[1h]")["info"]
