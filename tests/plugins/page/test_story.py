@@ -135,7 +135,13 @@ def test_one_workload_is_shown_where_its_config_ini_is_named(folder: Path, capfd
 
 def test_text_and_markdown_say_the_same_and_leave_out_what_nobody_reads(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     text, markdown = answered(capfd), answered(capfd, "-o", "markdown")
-    for said in ("The newest 20 of 23; --html FILE shows up to 1000.", "23 records", "Time saved", "chain is intact", "Trade-off"):
+    for said in (
+        "The newest 20 of 23; --html FILE shows up to 1000.",
+        "23 records",
+        "Time saved",
+        "chain is intact",
+        "Trade-off",
+    ):
         assert (said in text) is (said != "23 records")
     check_markdown(markdown)
     assert "**The chain is intact**" in markdown or "The chain is intact" in markdown
