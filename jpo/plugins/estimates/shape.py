@@ -24,9 +24,9 @@ class Transformer:
         hidden, intermediate: width of the model and of its feed-forward layers.
         heads, keys: width of all queries together, and of all keys.
         attention: number of heads.
-        kind: "encoder" (no logits over the vocabulary), "plain", or "gated" (feed-forward layers of three matrices).
+        kind: "encoder" (no logits over the vocabulary), "plain", or "gated" (feed-forward layers of three matrices);
+            "inferred": as plain, from its number of parameters.
         embeddings: matrices of vocabulary x hidden: 1 where input and output share one, else 2.
-        doubt: standard deviation of ln memory and operations, since the shape is inferred; 0 where it is known.
     """
 
     name: str
@@ -39,7 +39,11 @@ class Transformer:
     vocabulary: float
     kind: str = "plain"
     embeddings: float = 1.0
-    doubt: float = 0.0
+
+    @property
+    def doubt(self) -> float:
+        """Standard deviation of ln memory and operations, since the shape is inferred; 0 where it is known."""
+        return DOUBT if self.kind == "inferred" else 0.0
 
     @property
     def layer_parameters(self) -> float:
@@ -79,7 +83,7 @@ def inferred(parameters: float, layers: float | None) -> Transformer:
     hidden = (math.sqrt(VOCABULARY**2 + 48 * depth * parameters) - VOCABULARY) / (24 * depth)  # 12 L h^2 + V h are all
     said = f" in {layers:g} layers" if layers else ""
     name = f"a transformer of {parameters / 1e6:.4g} million parameters{said}, as a run or the script here says"
-    return Transformer(name, depth, hidden, 4 * hidden, max(1.0, hidden / 64), hidden, hidden, VOCABULARY, doubt=DOUBT)
+    return Transformer(name, depth, hidden, 4 * hidden, max(1.0, hidden / 64), hidden, hidden, VOCABULARY, "inferred")
 
 
 @cache
