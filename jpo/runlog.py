@@ -65,9 +65,7 @@ class RunLog:
             raise ValueError(f"every run has a name, or a dataset, a model and a framework; found {self._workload}")
         for parameter in parameters:
             if parameter in RESERVED or not re.fullmatch(r"(?!__)[A-Za-z_][A-Za-z0-9_]*", parameter):
-                raise ValueError(
-                    f"parameter {parameter!r} is a reserved word of the log, or not made of A-Z a-z 0-9 _ (write _ for -)"
-                )
+                raise ValueError(f"parameter {parameter!r} is a reserved word of the log, or not made of A-Z a-z 0-9 _")
         self._parameters = {parameter: str(value) for parameter, value in parameters.items() if value is not None}
         self._settings = {k: text for k, value in settings.items() if value is not None and (text := str(value).strip())}
         get = self._settings.get

@@ -65,7 +65,7 @@ def document(found: SetUp) -> Document:
     asked = Table(COLUMNS, tuple(row for line in found.findings for row in rows(line)))
     blocks: tuple[Block, ...] = (
         Section("Recognised", (recognised(found.parameters),)),
-        Section("Not recognised, and left as it is", (Items(others),)),
+        Section("Not recognised: left as it is, unless [parameters] of jpo.toml names it by its key", (Items(others),)),
         Section("Prometheus", (asked if found.findings else "not asked: --prometheus-url or PROMETHEUS_URL names it",)),
         Section("Files", (Table((Column("", "key"), Column("")), tuple((str(f.path), f.became) for f in found.files)),)),
         *(Section(str(file.path), _to_be_read(file)) for file in found.files),
