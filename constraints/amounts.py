@@ -87,7 +87,7 @@ def joules(value: object, prices: Mapping[str, object], place: str) -> float | N
     if part[2] == "kg" and emitted is None:
         raise ValueError(f"{place}: {quoted(value)}: [prices] kg_co2_per_kwh does not say what a kWh emits; write it in kWh")
     if part[2] not in units:
-        raise ValueError(f'{place}: {quoted(value)} is no energy; write e.g. "12 kWh", or "5 kg" of CO2')
+        raise ValueError(f'{place}: {quoted(value)} is not an energy; write e.g. "12 kWh", or "5 kg" of CO2')
     return (number_of(part[1], place, above=0) or 0.0) * units[part[2]]
 
 

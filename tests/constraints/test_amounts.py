@@ -117,7 +117,7 @@ def test_energy_may_have_its_unit_or_be_what_making_it_emits(value: object, expe
     ("value", "finding"),
     [
         ("2 kg", "'2 kg': [prices] kg_co2_per_kwh does not say what a kWh emits; write it in kWh"),
-        ("2 h", '\'2 h\' is no energy; write e.g. "12 kWh", or "5 kg" of CO2'),
+        ("2 h", '\'2 h\' is not an energy; write e.g. "12 kWh", or "5 kg" of CO2'),
         ("0 kWh", "above 0"),
     ],
 )
