@@ -129,11 +129,11 @@ def _without_said(text: str) -> str:
 def _forms(secret: str) -> tuple[str, ...]:
     """A secret as addresses, JSON, Python and headers have it."""
     from base64 import b64encode
-    from json import dumps
     from urllib.parse import quote
 
     coded = b64encode(secret.encode("utf-8", "surrogateescape")).decode().rstrip("=")
-    return tuple({secret, quote(secret, safe="", errors="replace"), dumps(secret)[1:-1], repr(secret)[1:-1], coded})
+    quoted = secret.replace("\\", "\\\\").replace('"', '\\"')
+    return tuple({secret, quote(secret, safe="", errors="replace"), quoted, repr(secret)[1:-1], coded})
 
 
 def is_secret(name: str, value: str) -> bool:
