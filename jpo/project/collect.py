@@ -247,7 +247,7 @@ def with_notes(known: Known, notes: Iterable[Note]) -> Known:
 def without_energy(runs: Sequence[Run], prices: Prices, preference: Preference) -> tuple[Note, ...]:
     """That costs are too low where a kWh has a price and runs did not measure their energy, or that it is weighed unseen."""
     if preference.energy and all(run.outcome.energy_joules is None for run in runs):
-        return (Note("JPO-W802", "Energy is weighed, and no run has measured it: hours, GPUs and CPUs stand in for it"),)
+        return (Note("JPO-W802", "Energy is weighed, and no run has measured it: hours, GPUs and CPUs count instead"),)
     if prices.usd_per_kwh is None:
         return ()
     if all(run.outcome.energy_joules is None for run in runs):

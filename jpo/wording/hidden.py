@@ -9,12 +9,23 @@ Source of the shapes: gitleaks, config/gitleaks.toml; GitHub and GitLab, "token 
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 HIDDEN = "[hidden]"
+UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef"
+"""What Python calls printable and cannot be seen: fillers and selectors of variants, but for those of emoji (U+FE0E, U+FE0F).
+
+Source: Unicode 15.1, DerivedCoreProperties.txt, Default_Ignorable_Code_Point.
+"""
+NO_SIGN = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?)"
+    rf"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff{UNSEEN}]"
+)
+"""Colours and what else is not seen: within a secret it hides the secret from us, not from who reads."""
 SHORTEST_SENT, SHORTEST_SAID, SHORTEST_VALUE = 4, 5, 6
 """Characters of what is sent, is said to be a secret, and is a variable's value: hiding shorter ones would blank out words."""
 SECRET_NAME = re.compile(
-    r"(?i)(?:token|passw(?:or)?d|pwd|passphrase|secret|credentials?|cookie|(?:^|[_.-])(?:auth|dsn|pat)|(?<!cache)[_.-]key|apikey)"
+    r"(?i)(?:token|passw(?:or)?d|pwd|passphrase|secret|credentials?|cookie|(?:^|[_.-])(?:auth|dsn|pat)|(?<!cache)[_.-]key|apikey|(?-i:[A-Z]_PASS))"
     r"(?:_?\d+)?$"
 )
 """Ends of the names of variables and settings whose values are secrets; not TOKEN_FILE, MAX_TOKENS, SSH_AUTH_SOCK."""
@@ -26,32 +37,41 @@ REFERENCE = re.compile(
 MARKS = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY[A-Z ]*-----[^-]*(?:-----END [A-Z ]*-----)?"
     r"|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?"
-    r"|\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}|gl[a-z]{2,5}-[\w-]{16,}|xox[a-z]-[\w-]{10,}|npm_[A-Za-z0-9]{30,}"
+    r"|(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}|gl[a-z]{2,5}-[\w-]{16,}|xox[a-z]-[\w-]{10,}|npm_[A-Za-z0-9]{30,}"
     r"|pypi-[\w-]{30,}|dckr_pat_[\w-]{16,}|hf_[A-Za-z0-9]{16,}|(?:AKIA|ASIA)[A-Z0-9]{16}|(?:IQoJ|FwoG|FQoG)[A-Za-z0-9/+]{12,}=*|AIza[\w-]{30,})"
-    r"|\b(?:sk|rk)-(?=[\w-]*[0-9])[\w-]{16,}"
+    r"|(?<![A-Za-z0-9])(?:(?:sk|rk)-(?=[\w-]*[0-9])[\w-]{16,}|[sr]k_(?:live|test)_\w{16,}|ya29\.[\w-]{20,}|hv[sb]\.[\w-]{20,}"
+    r"|do[opr]_v1_[a-f0-9]{40,}|hooks\.slack\.com/services/[\w/]{16,})|(?<=[?&]sig=)[\w%+/=-]{16,}"
     r"|AWS4-HMAC-SHA256 Credential=\S+ SignedHeaders=\S+ Signature=\w+"
 )
 UNMARKED = re.compile(
     r"(?<![A-Za-z0-9/+_.-])(?=[A-Z0-9/+]{0,39}[a-z])(?=[a-z0-9/+]{0,39}[A-Z])(?=[A-Za-z/+]{0,39}[0-9])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_.-])"
-    r"|(?m:^(?=[A-Z0-9/+]{0,75}[a-z])(?=[a-z0-9/+]{0,75}[A-Z])[A-Za-z0-9+/]{64,76}={0,2}$)"
+    r"|(?m:^[ \t]*(?=[A-Z0-9/+]{0,75}[a-z])(?=[a-z0-9/+]{0,75}[A-Z])[A-Za-z0-9+/]{64,76}={0,2}$)"
 )
 """The secret of an access key of Amazon, and a line of a private key, whose beginning may have been shown before: their length is
 their mark; hashes have no capitals."""
 SAID = re.compile(
-    r"(?P<before>(?<![\w.-])(?=[\w.-]*(?i:token|passw|pwd|passphrase|secret|credential|key))(?P<name>[\w.-]++)[\"']?"
-    r"(?P<sign>\s{0,3}(?:[=:]|=>|:=)\s{0,3}|\s(?:is\s|was\s)?))(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s,;&\"')\]}]+)"
+    r"(?P<before>(?<![\w.-])(?=[\w.-]*(?:(?i:token|passw|pwd|passphrase|secret|credential|key)|[A-Z]_PASS\b))(?P<name>[\w.-]++)(?:\\*[\"'])?"
+    r"(?P<sign>\s{0,20}(?::=|=>|->|==|[=:|>])\s{0,20}|(?<=[\"']),\s?(?=b?[\"'])|\s(?:is\s|was\s)?)(?:b?(?P<open>\\*[\"']))?)"
+    r"(?P<value>(?(open)(?:(?!(?P=open))(?:\\.|[^\n]))+|[^\s,;&\"')\]}]+))"
     r"|(?P<scheme>(?P<header>(?i:authorization)[\"']?\s?[:=]\s?[\"']?)?\b(?i:bearer|basic|token)\s)(?P<sent>[\w.~+/=-]{8,})"
-    r"|(?P<user>(?<=\s)(?:-u|--user)[ =][\"']?[^\s:\"']+:)(?P<word>[^\s\"']+)"
-    r"|(?P<address>://[^/\s:@]*:)(?P<password>[^@\s/]+)(?=@)"
+    r"|(?P<holder>(?i:authorization|cookie)\\*[\"']?\s?[:=]\s?(?:b?\\*[\"'])?)(?P<credential>[^\"'\n]{8,})"
+    r"|(?P<user>(?<=\s)(?:-u[ =]?|--user[ =])[\"']?[^\s:\"']+:)(?P<word>[^\s\"']+)"
+    r"|(?P<address>://(?:[^/\s:@]*(?P<colon>:))?)(?P<password>[^@\s/]+)(?=@)"
 )
 """What is said to be a secret, in a setting, a sentence, a header, an option or an address."""
-STRONG = re.compile(r"(?i)(?:passw(?:or)?d|pwd|passphrase|secret|credential|(?:api|access|private|secret|auth)[_.-]?key)$")
+STRONG = re.compile(
+    r"(?i)(?:passw(?:or)?d|pwd|passphrase|secret|credential|(?:api|access|private|secret|auth)[_.-]?key|(?-i:[A-Z]_PASS))$"
+)
 """Ends of names whose value is a secret whatever it looks like; a token or a key may be a word."""
 OTHER_KEYS = re.compile(r"(?i)\b(?:cache|primary|foreign|sort|restored? from|partition)[ _-]?$")
-HINTS = ("oken", "assw", "pwd", "assphrase", "ecret", "redential", "key", "earer", "asic ", "-u ", "--user", "://")
+NAMED = ("oken", "assw", "pwd", "assphrase", "ecret", "redential", "key", "_pass")
+HINTS = (*NAMED, "earer", "asic ", "uthorization", "ookie", "-u", "://")
 BEGINNINGS = ("eyJ", "github", "gl", "xox", "npm_", "pypi-", "dckr_", "hf_", "AKIA", "ASIA", "QoJ", "woG", "QoG", "AIza")
-SHAPES = (*BEGINNINGS, *(f"gh{kind}_" for kind in "pousr"), "sk-", "rk-", "AWS4", "-----BEGIN")
+NEWER = ("k_live_", "k_test_", "ya29.", "hvs.", "hvb.", "_v1_", "hooks.slack", "sig=")
+SHAPES = (*BEGINNINGS, *(f"gh{kind}_" for kind in "pousr"), "sk-", "rk-", *NEWER, "AWS4", "-----BEGIN")
 """What a text without a secret seldom has: without them it is not looked at closely. An export has a hundred thousand lines."""
+MOST_NESTED = 20
+"""Of what is said within what was said, in a text: more is nobody's message, and takes long."""
 _sent = set[str]()
 
 
@@ -72,8 +92,18 @@ def secrets_of(environ: Mapping[str, str]) -> set[str]:
 
 
 def hidden(text: str, others: Iterable[str] = ()) -> str:
-    """A text without secrets; `others`: some that this process does not keep. How long they are is not told either."""
-    known = {*_sent, *others}
+    """A text without secrets; `others`: some that this process does not keep. How long they are is not told either.
+
+    A secret with colours or unseen signs in it is one, too: where there is any, the text loses those signs.
+    """
+    others = tuple(others)
+    shown = _hidden(text, others)
+    bare = NO_SIGN.sub("", shown)
+    return shown if bare == shown or (clean := _hidden(bare, others)) == bare else clean
+
+
+def _hidden(text: str, others: tuple[str, ...]) -> str:
+    known = {form for one in (*_sent, *others) for form in _forms(one)}
     folded = text.casefold()
     if there := sorted((one for one in known if one.casefold() in folded), key=len, reverse=True):  # one may begin another
         text = re.sub("|".join(map(re.escape, there)), HIDDEN, text, flags=re.IGNORECASE)
@@ -81,7 +111,29 @@ def hidden(text: str, others: Iterable[str] = ()) -> str:
         text = MARKS.sub(HIDDEN, text)
     if re.search("[A-Za-z0-9/+]{40}", text):
         text = UNMARKED.sub(HIDDEN, text)
-    return SAID.sub(_without, text) if any(hint in folded for hint in HINTS) else text
+    return _without_said(text) if any(hint in folded for hint in HINTS) else text
+
+
+def _without_said(text: str) -> str:
+    """Without what is said to be a secret. What is none may say another: KeyError: 'password=...'."""
+    parts, at, nested = [], 0, 0
+    while found := SAID.search(text, at):
+        shown, before = _without(found), found["before"]
+        inside = bool(before) and shown == found[0] and nested < MOST_NESTED
+        parts += text[at : found.start()], before if inside else shown
+        at, nested = found.end("before" if inside else 0), nested + inside
+    return "".join((*parts, text[at:]))
+
+
+@cache
+def _forms(secret: str) -> tuple[str, ...]:
+    """A secret as addresses, JSON, Python and headers have it."""
+    from base64 import b64encode
+    from urllib.parse import quote
+
+    coded = b64encode(secret.encode("utf-8", "surrogateescape")).decode().rstrip("=")
+    quoted = secret.replace("\\", "\\\\").replace('"', '\\"')
+    return tuple({secret, quote(secret, safe="", errors="replace"), quoted, repr(secret)[1:-1], coded})
 
 
 def is_secret(name: str, value: str) -> bool:
@@ -97,16 +149,18 @@ def _without(found: re.Match[str]) -> str:
         return found["scheme"] + HIDDEN if found["header"] or _is_random(found["sent"]) else found[0]
     if found["user"]:
         return found[0] if found["word"].isdigit() or REFERENCE.match(found["word"]) else found["user"] + HIDDEN
-    if found["address"]:
-        return found[0] if REFERENCE.match(found["password"]) else found["address"] + HIDDEN
+    if found["holder"]:
+        return found["holder"] + HIDDEN if any(map(_is_random, re.split(r"[\s=;,]", found["credential"]))) else found[0]
+    if found["address"]:  # without a colon a user, or a token in its place
+        known = REFERENCE.match(found["password"]) if found["colon"] else not _is_random(found["password"])
+        return found[0] if known else found["address"] + HIDDEN
     value, earlier = found["value"], found.string[max(found.start() - 16, 0) : found.start()]
-    quote = value[0] if value[0] in "\"'" else ""
-    set_to = bool(re.search("[=:]", found["sign"]))
+    set_to = bool(re.search("[=:|>]", found["sign"]))
     kind = re.search(r"(?i)\b(?:api|access|private|secret|auth) $", earlier)
     name = f"{kind[0].strip()}_{found['name']}" if kind else found["name"]
-    if OTHER_KEYS.search(earlier) or not _is_telling(name, value.strip("\"'"), set_to=set_to or name.startswith("--")):
+    if OTHER_KEYS.search(earlier) or not _is_telling(name, value, set_to=set_to or name.startswith("--")):
         return found[0]
-    return f"{found['before']}{quote}{HIDDEN}{quote}"
+    return found["before"] + HIDDEN
 
 
 def _is_telling(name: str, value: str, *, set_to: bool) -> bool:

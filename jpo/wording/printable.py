@@ -7,7 +7,7 @@ How Markdown, HTML, CSV and JSON make a text harmless besides is theirs to say (
 
 import re
 
-from jpo.wording.hidden import hidden
+from jpo.wording.hidden import NO_SIGN, UNSEEN, hidden
 
 LONGEST_WORD = 256
 """Characters without a blank: file names (255) stay whole; what is longer loses its middle."""
@@ -15,11 +15,6 @@ LONGEST_TEXT = 4000
 """Characters of a text within a line: fifty lines of a terminal."""
 LONGEST_QUOTE = 300
 """Characters that are repeated of what a program or a server says."""
-UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef"
-"""What Python calls printable and cannot be seen: fillers and selectors of variants, but for those of emoji (U+FE0E, U+FE0F).
-
-Source: Unicode 15.1, DerivedCoreProperties.txt, Default_Ignorable_Code_Point.
-"""
 MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 """Signs above, below and through a letter. No language has more than three on one; more grow into other lines."""
 
@@ -84,6 +79,7 @@ def seen(text: str) -> str:
     """A blank for each character that is not seen, or turns the direction of reading; no more than three marks on a letter."""
     if text.isascii() and text.isprintable():
         return text
+    text = hidden(text) if NO_SIGN.search(text) else text  # before blanks tear what is secret in it
     shown = text if text.isprintable() else "".join(character if character.isprintable() else " " for character in text)
     return _PILED.sub(r"\1", UNSEEN_SIGN.sub(" ", shown))
 

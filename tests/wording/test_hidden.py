@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from jpo.wording.hidden import HIDDEN, hidden, is_secret, keep_secret, secrets_of
+from jpo.wording.printable import printable
 
 RANDOM = "9f8a7b6c5d4e3f2a1b0c"
 SECRETS = {
@@ -39,6 +40,23 @@ SECRETS = {
     "YWRtaW46aHVudGVyMg==": "sent Basic *",
     "hunter5": "curl -u admin:* https://host failed",
     "hunter6": "cannot reach postgresql://me:*@db/x",
+    f"{RANDOM}f": "fatal: https://*@github.com/us/ours not found",
+    "hunter7": "KeyError: 'password=*'",
+    "hunter8": '"{\\"api_key\\": \\"*\\"}"',
+    "hunter9": "{b'password': b'*'}",
+    "hunter10": "[('user', 'me'), ('password', '*')]",
+    "hunter11": "<db user='me' password='*'/>",
+    "hunter12": "password := *",
+    "hunter13": "password          -> *",
+    "hunter14": "export DB_PASS=*",
+    "hunter15": "curl -uadmin:* https://host failed",
+    f"{RANDOM}0": "Proxy-Authorization: *",
+    f"{RANDOM}1": "X-Auth: no; Cookie: *",
+    f"sk_live_{RANDOM}": "stripe: * is expired",
+    f"ya29.{RANDOM}-x": "google: * is expired",
+    f"hvs.{RANDOM}CAES": "vault: * is expired",
+    f"glpat-{RANDOM}0": "user_* is expired",
+    f"{RANDOM}%2Bx": "https://blob.example/c?sv=2020&sig=* (403)",
 }
 
 
@@ -48,6 +66,26 @@ def test_a_secret_is_hidden_and_nothing_else_is(secret: str) -> None:
     assert hidden(said.replace("*", secret)) == said.replace("*", HIDDEN)
 
 
+@pytest.mark.parametrize("sign", ["\x1b[31m", "\x1b]8;;\x07", "\0", "\u200b", "\xad", "\u2060", "\u3164"])
+def test_signs_that_are_not_seen_do_not_keep_a_secret_from_being_hidden(sign: str) -> None:
+    token = f"ghp_{RANDOM}"
+    assert hidden(f"{sign}{token[:9]}{sign}{token[9:]} of me") == f"{HIDDEN} of me"
+    assert hidden(f"{sign}password{sign}: {sign}hunter2") == f"password: {HIDDEN}"
+    assert hidden(f"s3{sign}cret", ["s3cret"]) == HIDDEN
+    assert token[9:] not in printable(f"{token[:9]}{sign}{token[9:]}")
+    assert hidden(f"{sign}done{sign}, eos_token = </s>") == f"{sign}done{sign}, eos_token = </s>"
+
+
+@pytest.mark.parametrize("form", ["qx7%2Fz%22%2B9", 'qx7/z\\"+9', "cXg3L3oiKzk=", 'qx7/z"+9'])
+def test_a_kept_secret_is_hidden_as_addresses_json_and_headers_have_it(form: str) -> None:
+    assert HIDDEN in hidden(f"got {form}.", ['qx7/z"+9'])
+    assert form.rstrip("=") not in hidden(f"got {form}.", ['qx7/z"+9'])
+
+
+def test_what_is_said_in_what_is_said_takes_no_time_and_no_depth() -> None:
+    assert hidden("key=" * 5000) == "key=" * 5000
+
+
 def test_the_secret_of_an_access_key_needs_no_name() -> None:
     assert hidden("AKIAIOSFODNN7EXAMPLE wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY") == f"{HIDDEN} {HIDDEN}"
     assert hidden("commit 3548dffd3548dffd3548dffd3548dffd3548dffd") == "commit 3548dffd3548dffd3548dffd3548dffd3548dffd"
@@ -55,6 +93,7 @@ def test_the_secret_of_an_access_key_needs_no_name() -> None:
 
 def test_lines_of_a_private_key_are_hidden_without_its_beginning() -> None:
     line = "MIIEpAIBAAKCAQEA" * 4
+    assert hidden(f"before\n    {line}\nafter") == f"before\n{HIDDEN}\nafter"
     assert hidden(f"before\n{line}\nafter") == f"before\n{HIDDEN}\nafter"
     assert hidden("3548dffd" * 8) == "3548dffd" * 8  # a hash
 

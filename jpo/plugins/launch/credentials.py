@@ -38,6 +38,7 @@ def _settings(config: bytes) -> Iterator[tuple[str, str, str]]:
     for number, line in enumerate(config.decode("utf-8", "replace").splitlines(), start=1):
         name, sign, value = re.match(r"[\s#;]*([^=:]*)([=:]?)(.*)", line).groups()  # type: ignore[union-attr] # matches anything
         yield f"config.ini:{number}", name.strip() if sign else "a line", re.split(r"\s[#;]", value)[0] if sign else name
+        yield f"config.ini:{number}", "a line", line.strip()  # "postgresql://me:..." has a sign, too
 
 
 def _arguments(job: LaunchJob) -> Iterator[tuple[str, str, str]]:

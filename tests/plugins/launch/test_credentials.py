@@ -37,6 +37,9 @@ def refused(config: str = "", *command: str) -> LaunchError | None:
         "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
         "-----BEGIN OPENSSH PRIVATE KEY-----",
         "auth = Bearer 0123456789abcdefAbCd",
+        "# postgresql://me:hunter2@db.example.com/jpo",
+        "store = db  # postgresql://me:hunter2@db.example.com/jpo",
+        "export DB_PASS=hunter2",
     ],
 )
 def test_a_line_of_config_ini_that_holds_one_is_named_without_its_value(line: str) -> None:
