@@ -166,4 +166,4 @@ def all_that_breaks(tells: Callable[[int | None, Wrong | None], list[str]], ways
 def row_of(told_calls: Sequence[Sequence[str]], ways: Mapping[str, Wrong]) -> str:
     """The row of docs/reliability.md: calls of each story, and the faults that can befall them."""
     counts = [(len(calls), sum(wrong.befalls(call) for call in calls for wrong in ways.values())) for calls in told_calls]
-    return f"| {' | '.join(f'{calls} calls, {faults} faults' for calls, faults in counts)} |"
+    return f"| {' | '.join(f'{calls} calls: {faults}' for calls, faults in counts)} |"
