@@ -116,7 +116,7 @@ def _hidden(text: str, others: tuple[str, ...]) -> str:
 
 def _without_said(text: str) -> str:
     """Without what is said to be a secret. What is none may say another: KeyError: 'password=...'."""
-    parts, at, nested = [], 0, 0
+    parts, at, nested = list[str](), 0, 0
     while found := SAID.search(text, at):
         shown, before = _without(found), found["before"]
         inside = bool(before) and shown == found[0] and nested < MOST_NESTED
