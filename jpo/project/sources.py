@@ -1,5 +1,6 @@
 """Sources of finished runs that settings name: secrets are resolved here, and each source is asked."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -32,6 +33,8 @@ LARGEST_SECRET_BYTES, SECRET_SECONDS = 1 << 16, 5.0
 """Of a token or password, which may come from a pipe that somebody is about to write into."""
 MOST_WARNINGS = 3
 """Warnings of a server that are repeated; each store behind it may have its own."""
+LABEL = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+"""What Prometheus takes for the name of a label, and a query as it stands."""
 SPELT = ("batch_size", "learning_rate", "gpus", "cpus")  # plain numbers, where memory may be 32G and max_epochs -1
 UNVERIFIED = (
     "The certificate of Prometheus is not verified ([prometheus] insecure): anyone in between can forge runs; set ca_file instead"
@@ -73,7 +76,8 @@ def own_names(settings: LoadedSettings) -> Own:
     """What runs may report under the team's own names, parameters in the order of [parameters], or under those of config.ini."""
     tables = settings.values.parameters
     keys = {name: table.key.rpartition(".")[2].lower().replace("-", "_") for name, table in tables.items() if table.key}
-    spelt = {name: (*([keys[name]] if name in keys else []), *WELL_KNOWN[name][1:]) for name in SPELT}
+    known = {name: (keys.get(name, name), *WELL_KNOWN[name][1:]) for name in SPELT}
+    spelt = {name: tuple(word for word in words if LABEL.fullmatch(word) and word != name) for name, words in known.items()}
     return Own({name: tables[name].worded for name in tables if is_own(name)}, own_metrics(settings), spelt)
 
 

@@ -163,11 +163,8 @@ def assumed_in(runs: "Sequence[Run]") -> str:
     for run in runs:
         if run.assumed:
             by_names.setdefault(run.assumed, []).append(run.run_id)
-    where = [
-        f"{', '.join(names.short(name) for name in some)} of {', '.join(ids[:MOST_NAMED])}"
-        + (" and others" if ids[MOST_NAMED:] else "")
-        for some, ids in by_names.items()
-    ]
+    named = {some: ", ".join(ids[:MOST_NAMED]) + (" and others" if ids[MOST_NAMED:] else "") for some, ids in by_names.items()}
+    where = [f"{', '.join(map(names.short, some))} of {ids}" for some, ids in named.items()]
     return f"Not reported, but taken from the suggestion then in force: {'; '.join(where)}." if where else ""
 
 

@@ -116,8 +116,17 @@ def test_names_of_a_site_replace_the_usual_ones(prometheus: Settings) -> None:
 
 
 def test_runs_may_call_a_parameter_as_config_ini_does(prometheus: Settings) -> None:
-    loaded = prometheus('[parameters]\nlearning_rate = { key = "Optim.Step-Size" }')
+    loaded = prometheus('\n[parameters]\nlearning_rate = { key = "Optim.Step-Size" }')
     spelt = own_names(loaded).spelt
     assert spelt["learning_rate"][0] == "step_size"
     assert {"lr", "base_lr"} <= {*spelt["learning_rate"]}
     assert "memory_gib" not in spelt
+
+
+def test_runs_may_report_what_config_ini_calls_it_where_that_can_be_a_label(prometheus: Settings) -> None:
+    """A query has these names as they stand: what is none, and what would end it, is left out."""
+    loaded = prometheus('[parameters]\nlearning_rate = { key = "t.start-lr" }\ngpus = { key = "r.a)b" }\n')
+    spelt = own_names(loaded).spelt
+    assert spelt["learning_rate"][0] == "start_lr"
+    assert all(word.isidentifier() for words in spelt.values() for word in words)
+    assert all(words for words in spelt.values())
