@@ -155,8 +155,8 @@ def test_another_address_is_read_from_its_start_and_says_so(asking: Project, arr
     assert "note: http://localhost:" in answer.out
     assert "its history is read from the start, and runs on record are not recorded twice" in answer.out
     assert asking.jpo("history", "--format", "csv").out == before
-    assert "note:" not in asking.jpo("observe", "--prometheus-url", server.replace("127.0.0.1", "localhost")).out
-    assert "note:" not in asking.jpo("observe").out
+    assert "note: http" not in asking.jpo("observe", "--prometheus-url", server.replace("127.0.0.1", "localhost")).out
+    assert "note: http" not in asking.jpo("observe").out
 
 
 def test_a_watermark_from_before_addresses_is_taken_over_with_a_word(asking: Project, arrives: Arrives) -> None:
@@ -167,7 +167,7 @@ def test_a_watermark_from_before_addresses_is_taken_over_with_a_word(asking: Pro
         store.execute("UPDATE watermarks SET source = 'prometheus' WHERE source <> 'csv'")
     answer = asking.jpo("observe")
     assert ("nothing new" in answer.out, "is taken to be of http://127.0.0.1:" in answer.out) == (True, True)
-    assert "note:" not in asking.jpo("observe").out
+    assert "note: http" not in asking.jpo("observe").out
     with sqlite3.connect(asking.folder / ".jpo" / "jpo.db") as store:
         assert store.execute("SELECT count(*) FROM watermarks WHERE source = 'prometheus'").fetchone() == (0,)
 

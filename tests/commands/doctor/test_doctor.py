@@ -36,7 +36,7 @@ def test_the_report_fits_the_terminal_and_sums_up(empty: Project, monkeypatch: p
     lines = empty.jpo("doctor").out.split("\n")
     assert max(map(len, lines)) <= width
     assert lines[0] == "Installation"
-    assert lines[-2] == "1 warning, 20 ok"
+    assert lines[-2] == "1 warning, 21 ok"
 
 
 def test_a_server_that_is_down_ends_with_4_after_all_other_checks(project: Project) -> None:
