@@ -167,7 +167,7 @@ def test_a_watermark_from_before_addresses_is_taken_over_with_a_word(asking: Pro
         store.execute("UPDATE watermarks SET source = 'prometheus' WHERE source <> 'csv'")
     answer = asking.jpo("observe")
     assert ("nothing new" in answer.out, "is taken to be of http://127.0.0.1:" in answer.out) == (True, True)
-    assert "note: http" not in asking.jpo("observe").out
+    assert "is taken to be of" not in asking.jpo("observe").out
     with sqlite3.connect(asking.folder / ".jpo" / "jpo.db") as store:
         assert store.execute("SELECT count(*) FROM watermarks WHERE source = 'prometheus'").fetchone() == (0,)
 
