@@ -91,7 +91,7 @@ def test_runs_that_did_not_end_well_are_counted() -> None:
 
 def test_of_many_workloads_the_first_ones_are_shown_in_full_where_people_read_to_the_end() -> None:
     many = [replace(WORKLOAD, identity=Identity(f"d{number:02}", "m", "f")) for number in range(12)]
-    shown = told(workloads=many, newest=20)
+    shown = told(workloads=many, newest=20, sections=10)
     assert shown.count("\nWorkload d") == 10
     assert "the first 10 of 12 workloads" in shown
     assert "d11/m/f" in shown, "the totals have all"
