@@ -486,7 +486,7 @@ def test_the_guard_judges_both_steps_by_the_file_that_suggest_leaves_for_it(proj
     alone, both = guarded(project), guarded(project, "--in-force", "in-force.ini")
     assert (alone.returncode, "largest_change" in alone.stdout) == (1, True)
     assert both.stdout == (
-        "approved: committed to in force: batch_size 16 -> 64; 25 rules\napproved: batch_size 64 -> 256; 24 rules\n"
+        "approved: committed to in force: batch_size 16 -> 64; 25 rules\napproved: batch_size 64 -> 256; 25 rules\n"
     )
 
 
