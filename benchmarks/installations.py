@@ -42,9 +42,8 @@ from jpo.agent.policy import Policy, shipped_policy  # noqa: E402
 from jpo.agent.problem import Problem  # noqa: E402
 from jpo.agent.reward import failed_like, objective  # noqa: E402
 from jpo.cost import log_rate  # noqa: E402
-from jpo.forecast.belief import pick_jobs  # noqa: E402
 from jpo.optimizer.installation import residuals_of_workloads, with_earlier_jobs  # noqa: E402
-from jpo.optimizer.prior import Prior, believe, prior_of  # noqa: E402
+from jpo.optimizer.prior import Prior, believe, prior_of, thinned  # noqa: E402
 from jpo.plugins.lab.kubernetes_workloads import SimulatedWorkload, draw_workload  # noqa: E402
 from jpo.plugins.lab.simulated_runs import identity_of, prices_of  # noqa: E402
 from jpo.project.collect import OTHER_RUNS  # noqa: E402
@@ -231,8 +230,7 @@ def counted(seed: int, kind: Kind, side: Side, plan: Plan) -> Counted:
         workload = draw_workload(number, plan.runs, np.random.default_rng([seed, number]), installation=installation)
         played = replace(Played.new(workload, plan, seed), residuals=residuals_of_workloads(others) if side.shown else None)
         before = (agent.decided, agent.otherwise) if isinstance(agent, Sac) and number == plan.first else before
-        prior = prior_of(played.candidates, number, others[-OTHER_RUNS:] if side.others else ())
-        prior = Prior(pick_jobs(prior.draws, np.arange(min(PARTICLES, len(prior.draws.fails)))), prior.recalled)
+        prior = thinned(prior_of(played.candidates, number, others[-OTHER_RUNS:] if side.others else ()), PARTICLES)
         played.play(agent, known_to(prior, played.candidates, installation) if side.informed else prior)
         others += played.runs
         if number >= plan.first:

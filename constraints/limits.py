@@ -131,16 +131,8 @@ def _quota(tables: Mapping[str, object]) -> Quota:
 
 
 PRICES = (
-    *(
-        "usd_per_gpu_hour",
-        "usd_per_cpu_hour",
-        "usd_per_gib_hour",
-        "usd_per_kwh",
-        "kg_co2_per_kwh",
-        "gpu_type",
-        "usd_per_gpu_hour_of",
-    ),
-    *("catalogue", "region", "spot", "spot_share", "currency", "per_usd"),
+    *("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour", "usd_per_kwh", "gpu_type", "usd_per_gpu_hour_of"),
+    *("catalogue", "region", "spot", "spot_share", "currency", "per_usd", "kg_co2_per_kwh"),
 )
 
 

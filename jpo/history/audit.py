@@ -14,7 +14,7 @@ against an anchor: a hash noted elsewhere (a pipeline's output, a ticket) that m
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -149,10 +149,13 @@ def unnumbered(row: AuditRow) -> str:
     )
 
 
-def verify(store: AuditSource, *, expected_head: str | None = None) -> Verification:
+def verify(
+    store: AuditSource, *, expected_head: str | None = None, also: Callable[[AuditRow], None] = lambda _row: None
+) -> Verification:
     """Verify the chain from its first record on, and name the first bad one.
 
     `expected_head`: an anchor: a hash that was the log's head once. Without one, records missing at the end are not noticed.
+    `also`: is told each good record, so that a long log is read once.
     """
     records, head, anchored = 0, GENESIS, 0 if expected_head == GENESIS else None
     for row in store.audit_rows():
@@ -160,6 +163,7 @@ def verify(store: AuditSource, *, expected_head: str | None = None) -> Verificat
         if reason:
             return Verification(records, head, records + 1, reason)
         records, head = row.number, row.hash
+        also(row)
         if head == expected_head:
             anchored = records
     if expected_head is not None and anchored is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jpo.agent.safety.host_memory import with_enough_memory
-from jpo.forecast.belief import posterior
+from jpo.forecast.belief import pick_jobs, posterior
 from jpo.forecast.earlier_jobs import likely_here, moves_of, with_moves
 from jpo.forecast.siblings.conditioning import LEAST_DOUBT, conditioned_draws, log_likelihood_of
 from jpo.forecast.siblings.evidence import evidence_of
@@ -95,3 +95,8 @@ def beside(prior: Prior, candidates: Candidates, runs: Sequence[Run], belief: Be
     well = [run.outcome for run in runs if run.ended_well]
     others = [each for each in qualities if each != belief.quality and any(outcome.of(each.name) for outcome in well)]
     return replace(belief, besides=tuple(believe(prior, candidates, runs, each) for each in others)) if others else belief
+
+
+def thinned(prior: Prior, particles: int) -> Prior:
+    """The same prior with fewer simulated jobs, where many beliefs are formed in one answer."""
+    return Prior(pick_jobs(prior.draws, np.arange(min(particles, len(prior.draws.fails)))), prior.recalled)

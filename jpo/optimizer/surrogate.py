@@ -18,31 +18,19 @@ from jpo.agent.policy_override import MORE_FAILURES
 from jpo.agent.safety.failing import chance_of_failing
 from jpo.agent.safety.host_memory import MEMORY
 from jpo.cost import Prices, usd_per_hour
-from jpo.forecast.belief import at_rows, pick_jobs
+from jpo.forecast.belief import at_rows
 from jpo.forecast.calibration import RUNS_REMEMBERED, WATCHED, interval_factor, one_step_forecasts
 from jpo.forecast.demand import Band, demand, power_watts
 from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
 from jpo.forecast.predict import predict
 from jpo.optimizer.candidates import candidates_at, collect, rows_pooled_with, weighed_runs, with_row
-from jpo.optimizer.prior import FEW, Prior, believe, beside, prior_of, with_siblings
+from jpo.optimizer.prior import FEW, Prior, believe, beside, prior_of, thinned, with_siblings
 from jpo.optimizer.request import Request
-from jpo.records import (
-    Belief,
-    Calibration,
-    Candidates,
-    Forecast,
-    Interval,
-    Known,
-    Parameters,
-    Preference,
-    Run,
-    RunStatus,
-    each_judged,
-)
+from jpo.records import Belief, Calibration, Candidates, Forecast, Interval, Known, Parameters, Run, RunStatus, each_judged
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
-    from jpo.records import Floats
+    from jpo.records import Floats, Preference
 
 
 THROUGHPUT = "throughput_samples_per_second"
@@ -120,8 +108,9 @@ class Surrogate:
             if belief.duration_seconds is None:
                 return None
             seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)
-            priced = quantity == "cost_usd"
-            return None if priced and np.isnan(self._rates).all() else seconds / 3600 * self._rates if priced else seconds
+            if quantity == "duration_seconds":
+                return seconds
+            return None if np.isnan(self._rates).all() else seconds / 3600 * self._rates
         if quantity == "energy_joules" and (times := self.expected("duration_seconds")) is not None:
             return None if np.isnan(self._power_watts).all() else times * self._power_watts
         if judged := self.belief_about(quantity):
@@ -172,7 +161,7 @@ class Surrogate:
         """Whether a run measured its energy: what is believed of it rests on guessed powers otherwise, which no report claims."""
         return any(run.outcome.energy_joules is not None for run in self.runs)
 
-    def knows(self, preference: Preference) -> bool:
+    def knows(self, preference: "Preference") -> bool:
         """Whether something is believed of all that a preference weighs: of money and energy it is one of them."""
         other = preference.cost if self.candidates.by_energy else preference.energy
         return not other and (self.belief.knows_utilisation or not preference.efficiency)
@@ -270,7 +259,7 @@ def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run], loss_
     rows = rows_pooled_with(candidates, rows_of_runs(candidates, runs[-WATCHED - RUNS_REMEMBERED :]))
     ran, recalled = candidates_at(candidates, rows), prior.recalled
     recalled = recalled and replace(recalled, draws=at_rows(recalled.draws, rows))
-    few = Prior(at_rows(pick_jobs(prior.draws, np.arange(min(FEW, len(prior.draws.fails)))), rows), recalled)
+    few = Prior(at_rows(thinned(prior, FEW).draws, rows), recalled)
     missed: dict[str, float | None] = {}
 
     def watch(earlier: Sequence[Run], belief: Belief, row: int, run: Run) -> None:

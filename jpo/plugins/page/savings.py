@@ -16,7 +16,7 @@ from jpo.history.figures import LARGEST
 from jpo.optimizer.before_and_after import Sides, each_before, taken
 from jpo.records import Floats, Interval
 
-ALWAYS, IF_MEASURED = ("duration_seconds", "cost_usd"), ("energy_joules", "co2_kg")
+ALWAYS, IF_MEASURED = ("duration_seconds", "cost_usd"), ("energy_joules", "co2_kg")  # of which what was saved is told
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,10 @@ first; where it is broken, the report says so before everything else.
 """
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TypeAlias
 
 from jpo.cost import Prices, run_cost_usd, usd_per_hour
@@ -26,7 +25,7 @@ from jpo.optimizer.before_and_after import Sides, as_they_ran, sides_of
 from jpo.plugins.page.configurations import measured_front
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
 from jpo.plugins.page.rewards import reward_components
-from jpo.plugins.page.savings import ALWAYS, IF_MEASURED, saved_by_run, savings, together
+from jpo.plugins.page.savings import ALWAYS, saved_by_run, savings, together
 from jpo.project.load import LoadedSettings
 from jpo.project.project import ProjectStore, open_project_store, own_direction, own_metrics, preference_of, targets_of
 from jpo.project.workload import read_workload
@@ -68,7 +67,7 @@ def report(config: Path | None, settings: LoadedSettings, read: Past, change_of:
         decides = decider(job.store)
         place, currency = job.place, job.currency
     every = [saved for workload in workloads for saved in workload.saved]
-    known = [name for name in (*ALWAYS, *IF_MEASURED) if name in ALWAYS or any(one.quantity == name for one in every)]
+    known = dict.fromkeys((*ALWAYS, *(one.quantity for one in every)))
     saved = {name: together(one for one in every if one.quantity == name) for name in known}
     notes += [note for past in pasts.values() for note in (*past.contradictions, *past.unsettled)]
     return Review(now, place, __version__, workloads, saved, targets, log, decides, notes, currency)
@@ -111,22 +110,20 @@ def read_log(store: Store, suggestions: Container[str]) -> AuditDigest:
     made: dict[str, AuditRecord] = {}
     became: dict[str, str] = {}
 
-    def each_noted() -> Iterator[AuditRow]:
-        for row in store.audit_rows():
-            yield row  # whoever verifies asks for the next one only where this one is good
-            kinds[row.kind] += 1
-            if row.kind == "observed":
-                continue
-            record = read_row(row)
-            suggestion_id = str(record.data.get("suggestion_id"))
-            if row.kind in KINDS and suggestion_id in suggestions:
-                made[suggestion_id] = record
-            if row.kind in SETTLED and suggestion_id in suggestions:
-                became[suggestion_id] = row.kind
-            if row.kind in NOTABLE or row.kind in kept:
-                kept["notable" if row.kind in NOTABLE else row.kind].append(record)
+    def note(row: AuditRow) -> None:
+        kinds[row.kind] += 1
+        if row.kind == "observed":
+            return
+        record = read_row(row)
+        suggestion_id = str(record.data.get("suggestion_id"))
+        if row.kind in KINDS and suggestion_id in suggestions:
+            made[suggestion_id] = record
+        if row.kind in SETTLED and suggestion_id in suggestions:
+            became[suggestion_id] = row.kind
+        if row.kind in NOTABLE or row.kind in kept:
+            kept["notable" if row.kind in NOTABLE else row.kind].append(record)
 
-    chain = verify(SimpleNamespace(audit_rows=each_noted))
+    chain = verify(store, also=note)
     return AuditDigest(chain, dict(kinds.most_common()), kept["notable"], kept["learnt"], kept["tested"], made, became)
 
 

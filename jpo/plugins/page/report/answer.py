@@ -1,14 +1,18 @@
 """The answer first: what JPO brought, in a sentence, and where it cost more than it brought, with the reason."""
 
 from jpo.plugins.page.report.record import Review, ReviewedSuggestion, WorkloadReview
+from jpo.plugins.page.savings import ALWAYS
 from jpo.records import same
 from jpo.report.before_after import changes
 from jpo.report.document import Inline, Span
 from jpo.wording import numbers
 
-SAVED = {"duration_seconds": "Time saved", "cost_usd": "Money saved"}
-ALSO_SAVED = {"energy_joules": "Energy saved", "co2_kg": "CO2 saved"}
-"""Where it was measured."""
+SAVED = {
+    "duration_seconds": "Time saved",
+    "cost_usd": "Money saved",
+    "energy_joules": "Energy saved",
+    "co2_kg": "CO2 saved",
+}
 NO_CHANGE = "JPO changed nothing yet"
 UNKNOWN = " What that saved is unknown: too few runs before the first change, or none after it."
 MOST_LOSSES = 3
@@ -21,7 +25,7 @@ def answer(review: Review) -> Inline:
     if not tuned:
         return f"{NO_CHANGE}."
     saved = [
-        f" {({**SAVED, **ALSO_SAVED})[name]}: {numbers.expected(name, sum_, bounds=True, currency=review.currency)}."
+        f" {SAVED[name]}: {numbers.expected(name, sum_, bounds=True, currency=review.currency)}."
         for name, sum_ in review.saved.items()
         if sum_
     ]
@@ -38,7 +42,7 @@ def answer(review: Review) -> Inline:
 
 def lost(workload: WorkloadReview) -> bool:
     """Whether the runs since JPO's first change took more time or money than as many models before, by more than chance."""
-    return any(one.quantity in SAVED and one.saved is not None and one.saved.high < 0 for one in workload.saved)
+    return any(one.quantity in ALWAYS and one.saved is not None and one.saved.high < 0 for one in workload.saved)
 
 
 def why_lost(workload: WorkloadReview) -> str:

@@ -8,6 +8,7 @@ from typing import TypeVar
 from jpo.plugins.page.report import charts
 from jpo.plugins.page.report.answer import SAVED, answer, lost
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
+from jpo.plugins.page.savings import ALWAYS
 from jpo.records import Note, uncoded
 from jpo.report import audit, before_after, sla
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Row, Section, Span, Table, estimate
@@ -64,13 +65,13 @@ def _overview(review: Review) -> Iterator[Block]:
     yield answer(review)
     columns = (
         *(Column("repository"), Column("workload", "key"), Column("state")),
-        *(Column(SAVED[name].lower(), "figure", name) for name in SAVED),
+        *(Column(SAVED[name].lower(), "figure", name) for name in ALWAYS),
         *(Column("time per model", "figure"), Column("models", "figure"), Column("SLA kept", "figure", "share")),
     )
     losing = {one.repository for one in review.workloads if lost(one)}
     in_turn = sorted(review.workloads, key=lambda one: (one.repository not in losing, one.repository, not lost(one)))
     yield Table(columns, tuple(map(_line, in_turn)), "workloads")
-    yield from (charts.saved_over_time(review, name) for name in SAVED)
+    yield from (charts.saved_over_time(review, name) for name in ALWAYS)
     yield (
         "Saved is what as many models would have taken as before the first change, less what all runs since took, failed and "
         "stopped ones included; with its 90% interval. Where too few runs are from before, the forecast for one is used instead. "
@@ -86,7 +87,7 @@ def _line(workload: WorkloadReview) -> Row:
     saved = (
         replace(estimate(one.saved, one.quantity), prefix=FORECAST if one.basis == "forecast" else "")
         for one in workload.saved
-        if one.quantity in SAVED
+        if one.quantity in ALWAYS
     )
     newest = workload.decisions[-1].suggestion.decision.kind if workload.decisions else ""
     return (
