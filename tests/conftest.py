@@ -7,6 +7,7 @@ test each, is started once by the worker that needs it first; the others are giv
 from __future__ import annotations
 
 import fcntl
+import gc
 import importlib.util
 import os
 import runpy
@@ -82,6 +83,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if belongs(part, item)]
         config.hook.pytest_deselected(items=others)
     assert not (gone := longest_last(items)), f"LONGEST in tests/parts.py names {gone}"
+    gc.set_threshold(50_000, 20, 20)  # what is imported stays to the end: looked through less often
 
 
 class Shared:

@@ -139,7 +139,7 @@ time,epoch,samples,train_loss
 run,start_seconds,duration_seconds,batch_size,val_loss,status
 a,1700000000,100,16,0.1,finished
 """,
-    "lab replay x.csv --runs 1": """\
+    "lab replay x.csv --runs 1 --policies default --seeds 1 --jobs 1": """\
 # workload = "toy"
 # family = "zeus"
 # default = { batch_size = 16, power_limit_w = 250 }

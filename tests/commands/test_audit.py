@@ -121,6 +121,7 @@ def test_a_dry_run_leaves_no_record(project: Project, monkeypatch: pytest.Monkey
     assert {record["kind"] for record in records(project)} == {"observed"}
 
 
+@pytest.mark.slow
 def test_learning_is_on_record_step_by_step(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("RELEASE_JOBS", 4 * len(DOMAINS)), ("MOST_JOBS", 3)):
         monkeypatch.setattr(f"jpo.learning.release.{name}", value)

@@ -41,6 +41,7 @@ def trained(folder: Path, *options: str, environment: dict[str, str] | None = No
     return f"{done.stdout}{done.stderr}exit {done.returncode}"
 
 
+@pytest.mark.slow
 def test_it_trains_validates_tests_and_logs_its_accuracy(tmp_path: Path) -> None:
     said = trained(tmp_path, environment={"JPO_DATA_PATH": str(tmp_path / "images")})
     assert said.endswith("exit 0"), said
@@ -53,6 +54,7 @@ def test_it_trains_validates_tests_and_logs_its_accuracy(tmp_path: Path) -> None
     assert [file.name for file in kept] == ["shapes-40-0.npz", "shapes-8-1.npz", "shapes-8-2.npz"]
 
 
+@pytest.mark.slow
 def test_a_trial_is_one_that_predict_can_use(tmp_path: Path) -> None:
     said = trained(tmp_path, "--fraction", "0.5", epochs=4)
     assert said.endswith("exit 0"), said

@@ -62,6 +62,7 @@ def forgetful(store: Store) -> tuple[int, dict[str, int]]:
     return agent.real.size, {name: progress.runs for name, progress in agent.progress.items()}
 
 
+@pytest.mark.slow
 def test_two_workloads_learn_into_one_agent(store: Store) -> None:
     assert learnt(store) == Learnt(runs=2, runs_in_all=2, updates=16, left=0, resets=0)
     assert waiting(store, OTHER, THEIRS, REQUEST) == 2
@@ -70,6 +71,7 @@ def test_two_workloads_learn_into_one_agent(store: Store) -> None:
     assert waiting(store, JOB, RUNS, REQUEST) == waiting(store, OTHER, THEIRS, REQUEST) == 0
 
 
+@pytest.mark.slow
 def test_a_changed_history_forgets_the_transitions_of_its_workload_alone(store: Store) -> None:
     learnt(store)
     learnt(store, THEIRS, job=OTHER)
@@ -79,6 +81,7 @@ def test_a_changed_history_forgets_the_transitions_of_its_workload_alone(store: 
     assert waiting(store, OTHER, THEIRS, REQUEST) == 0
 
 
+@pytest.mark.slow
 def test_learning_a_workload_in_two_rounds_is_learning_it_in_one(store: Store) -> None:
     learnt(store)
     whole = store.load_agent(AGENT)
@@ -115,6 +118,7 @@ def test_new_runs_are_taken_in_once_and_put_on_record(store: Store) -> None:
     assert [record.data["runs"] for record in store.audit_records() if record.kind == "learnt"] == [2, 1]
 
 
+@pytest.mark.slow
 def test_a_rebuilt_agent_is_the_same_agent(store: Store) -> None:
     learnt(store)
     saved = store.load_agent(AGENT)
@@ -125,6 +129,7 @@ def test_a_rebuilt_agent_is_the_same_agent(store: Store) -> None:
     assert (rebuilt[0], rebuilt[1]) == (saved[0], saved[1] + 1)
 
 
+@pytest.mark.slow
 def test_a_rebuilt_agent_keeps_what_other_workloads_taught(store: Store) -> None:
     learnt(store)
     learnt(store, THEIRS, job=OTHER)
@@ -135,6 +140,7 @@ def test_a_rebuilt_agent_keeps_what_other_workloads_taught(store: Store) -> None
     assert learnt(store, budget=None) == rebuilt
 
 
+@pytest.mark.slow
 def test_an_agent_rebuilt_because_it_was_damaged_says_that_the_others_must_learn_anew(store: Store) -> None:
     learnt(store)
     learnt(store, THEIRS, job=OTHER)
@@ -163,6 +169,7 @@ def test_without_torch_learning_names_the_remedy(store: Store, monkeypatch: pyte
         catch_up(store, JOB, Known(tuple(RUNS)), REQUEST, Round(0, 1.0, seconds=600.0))
 
 
+@pytest.mark.slow
 def test_a_rebuilding_that_has_too_little_time_changes_nothing(store: Store) -> None:
     learnt(store)
     learnt(store, THEIRS, job=OTHER)
@@ -181,6 +188,7 @@ def test_a_saved_agent_that_cannot_be_read_is_an_error_unless_it_is_made_anew(st
     assert learnt(store, budget=None).runs == 2, "beginning anew needs no saved agent"
 
 
+@pytest.mark.slow
 def test_what_was_learnt_since_the_release_test_is_untested(store: Store) -> None:
     assert not untested(store)
     learnt(store)

@@ -126,6 +126,7 @@ def test_one_seed_gives_one_practice_job(monkeypatch):
         same(practise_with(chooses, np.random.default_rng(7)), practise_with(chooses, np.random.default_rng(7)))
 
 
+@pytest.mark.slow
 def test_an_agent_practises_on_jobs_like_those_of_its_installation(monkeypatch):
     asked = []
     monkeypatch.setattr(forks, "new_job", lambda rng, **options: asked.append(options) or new_job(rng, "horizon"))

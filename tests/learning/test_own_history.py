@@ -106,6 +106,7 @@ def test_the_budget_goes_on_where_it_was() -> None:
     assert decision_point(a_job(spent)).problem.leeway.budget_left == pytest.approx(-0.5)
 
 
+@pytest.mark.slow
 def test_practice_next_to_a_run_is_a_simulated_job_and_forks_of_its_own_state() -> None:
     history = OwnHistory([newest(), None], None)
     transitions = history.transitions()

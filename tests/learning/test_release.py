@@ -221,6 +221,7 @@ def learnt_store() -> Iterator[Store]:
         yield store
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_a_test_in_several_goes_ends_as_one_in_a_single_go_whatever_is_learnt_meanwhile(
     learnt_store: Store, monkeypatch: pytest.MonkeyPatch

@@ -258,6 +258,7 @@ def test_nothing_in_a_suggestion_can_begin_a_workflow_command(machine: Any, tmp_
     assert outputs(tmp_path)["status"] == "kept"
 
 
+@pytest.mark.slow
 def test_installing_from_the_checked_out_sources_gives_a_jpo_without_torch(machine: Any, tmp_path: Path) -> None:
     (tmp_path / "jpo").rename(tmp_path / "tools-of-the-fixture")
     result = run_step(machine, tmp_path, ACTION, "Install JPO", python=sys.executable)

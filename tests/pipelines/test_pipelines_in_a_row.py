@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from pipelines.test_github import ACTION, GUARD, run_step
 
 NIGHTS = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "nights.py"))
@@ -75,6 +76,7 @@ def played(pipeline: Callable[[Any, Path], None], machine: Any, folder: Path) ->
     return nights
 
 
+@pytest.mark.slow
 def test_clean_checkouts_reach_what_a_kept_file_reaches(machine: Any, tmp_path: Path) -> None:
     ways = {"kept": kept, "github": on_github}
     with ThreadPoolExecutor(len(ways)) as pool:

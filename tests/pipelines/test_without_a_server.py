@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main"]
 TRAIN = """\
@@ -154,6 +156,7 @@ def first_afternoon(folder: Path, kind: str, gitlab_ci_local: str, tools: Path) 
     return len(commands), hosted
 
 
+@pytest.mark.slow
 def test_five_strangers_come_from_a_clone_to_an_improved_pipeline_in_four_commands(
     gitlab_ci_local: str, tools: Path, tmp_path: Path
 ) -> None:
@@ -203,6 +206,7 @@ def two_workloads(gitlab_ci_local: str, tools: Path, folder: Path) -> Project:
     )
 
 
+@pytest.mark.slow
 def test_pipelines_in_a_row_carry_the_history_of_two_workloads(gitlab_ci_local: str, tools: Path, tmp_path: Path) -> None:
     """A failed training is on record as one, the pipeline of a merge request tries nothing new, and nothing is counted twice."""
     hosted = two_workloads(gitlab_ci_local, tools, tmp_path)

@@ -520,6 +520,7 @@ def test_after_three_failures_nobody_pays_for_the_rest_of_a_baseline(lab: Lab) -
     assert ends == [*[RunStatus.FAILED] * 3, *[RunStatus.STOPPED] * 2]
 
 
+@pytest.mark.slow
 def test_killed_at_any_boundary_the_same_command_goes_on_and_nothing_is_done_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
