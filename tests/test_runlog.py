@@ -40,6 +40,7 @@ def new(folder: Path, *, dataset: str = "digits", run_id: str = "run-1", **setti
 def scrape(log: RunLog) -> str:
     assert log.metrics_url is not None
     with urllib.request.urlopen(log.metrics_url, timeout=10) as answer:  # noqa: S310
+        assert answer.status == 200
         return str(answer.read(), "utf-8")
 
 
@@ -114,7 +115,8 @@ def test_runs_without_a_name_get_different_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "name"), [("a/../b c\n", "a-..-b-c"), ("../../etc", "-..-etc"), ("...", "run"), ("é" * 400, "-")]
+    ("wish", "name"),
+    [("a/../b c\n", "a-..-b-c"), ("../../etc", "-..-etc"), ("...", "run"), ("é" * 400, "-"), ("x" * 400, "x" * 128)],
 )
 def test_a_run_id_is_safe_as_a_file_name(tmp_path: Path, wish: str, name: str) -> None:
     with new(tmp_path / "logs", run_id=wish) as log:
@@ -302,6 +304,28 @@ def test_memory_is_that_of_the_process_not_of_who_started_it(tmp_path: Path) -> 
     memory_gib = read_log(tmp_path / "run-1.csv").outcome.memory_gib
     assert memory_gib is not None
     assert memory_gib < 0.2
+
+
+def test_memory_is_in_bytes_and_what_is_measured_goes_on_to_the_end(tmp_path: Path) -> None:
+    with new(tmp_path) as log:
+        during, _ = measured(log)
+        sum(range(10**6))
+    assert (measured(log)[0] > during, measured(log)[1] % 1024) == (True, 0)  # the kernel counts KiB
+    outcome = read_log(tmp_path / "run-1.csv").outcome
+    assert outcome.memory_gib == measured(log)[1] / 2**30
+
+
+def measured(log: RunLog) -> tuple[float, float]:
+    cpu, memory = re.findall(r"^jpo_(?:cpu_seconds_total|memory_bytes)\{.*\} (\S+)$", log.exposition().decode(), re.MULTILINE)
+    return float(cpu), float(memory)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("-3", 0.0), ("0.5", 0.5), ("4000", 3600.0), ("nan", 0.0), ("soon", 7.0)])
+def test_a_setting_in_seconds_is_at_least_0_and_at_most_an_hour_and_has_its_default_where_it_is_none(
+    tmp_path: Path, text: str, seconds: float
+) -> None:
+    assert new(tmp_path, JPO_ANY_SECONDS=text)._setting("JPO_ANY_SECONDS", 7.0) == seconds
+    assert new(tmp_path)._setting("JPO_ANY_SECONDS", 7.0) == 7
 
 
 @pytest.mark.parametrize(
