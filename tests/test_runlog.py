@@ -296,6 +296,12 @@ def test_time_of_children_counts_while_they_work(tmp_path: Path) -> None:
     assert seconds >= 0.35, "the kernel rounds user and system time down, to hundredths"
 
 
+def test_time_of_children_that_have_ended_counts(tmp_path: Path) -> None:
+    with new(tmp_path) as log:
+        subprocess.run([sys.executable, "-S", "-c", "import time\nwhile time.process_time() < 0.1: pass"], check=True)
+    assert measured(log)[0] >= 0.08
+
+
 def test_memory_is_that_of_the_process_not_of_who_started_it(tmp_path: Path) -> None:
     ballast = bytearray(300 * 2**20)
     with train_in_a_process(tmp_path, "pass") as process:
@@ -309,6 +315,7 @@ def test_memory_is_that_of_the_process_not_of_who_started_it(tmp_path: Path) -> 
 def test_memory_is_in_bytes_and_what_is_measured_goes_on_to_the_end(tmp_path: Path) -> None:
     with new(tmp_path) as log:
         during, _ = measured(log)
+        assert during < time.process_time()  # which counts from the start of the process
         sum(range(10**6))
     assert (measured(log)[0] > during, measured(log)[1] % 1024) == (True, 0)  # the kernel counts KiB
     outcome = read_log(tmp_path / "run-1.csv").outcome
@@ -605,3 +612,9 @@ def test_the_columns_of_a_log_without_them_are_as_ever(tmp_path: Path) -> None:
     assert log.path is not None
     assert "\ntime,epoch,samples,train_loss,val_loss\n" in log.path.read_text()
     assert "metrics" not in log.path.read_text()
+
+
+def test_metrics_of_ones_own_are_named_where_no_accuracy_is_logged(tmp_path: Path) -> None:
+    with new(tmp_path) as log:
+        log.epoch(1, val_loss=0.4, f1=0.8)
+    assert read_log(tmp_path / "run-1.csv").outcome.metrics == {"f1": 0.8}

@@ -131,6 +131,17 @@ def test_gpus_batch_and_learning_rate_grow_together_the_rate_with_the_batch_or_i
     assert of_all == wanted
 
 
+def test_a_search_scatters_rows_around_the_best_in_place_of_moves_where_not_all_combinations_fit():
+    best = {"batch_size": 6.0, "gpus": 8.0, "learning_rate": 0.3}
+    some, all_of_them = (
+        propose_candidates(NOW, [], Allowed(best.keys()), log_rate=lambda c: 0.0, limit=limit, around=[best])
+        for limit in (50, 8 * 9 * 4)
+    )
+    changed = (some.values[1:] != some.values[0]).sum(axis=1)
+    assert (changed == 3).mean() > 0.4  # of moves it is one of eight
+    assert (len(some.values), len(all_of_them.values)) == (50, 8 * 9 * 4)
+
+
 def test_the_nearest_rung_is_that_of_the_smallest_factor_or_difference_where_there_are_negative_ones():
     assert [_nearest((1.0, 2.0, 10.0), value) for value in (0.0, 4.0, 5.0, 99.0)] == [1, 2, 10, 10]
     assert [_nearest((0.0, 1e-6), value) for value in (0.0, 1e-7)] == [0, 1e-6]

@@ -133,6 +133,7 @@ def test_before_and_after_share_a_unit() -> None:
     assert numbers.from_to("cost_usd", 70.0, 65.0) == "70.00 → 65.00 USD"
     assert numbers.from_to("gpu_utilisation", 0.054, 0.78) == "5% → 78%"
     assert numbers.from_to("duration_seconds", 7200.0, 1800.0) == "2h 00m → 30m 00s"
+    assert numbers.from_to("duration_seconds", 605.0, 1205.0) == "10m 05s → 20m 05s"
     assert numbers.from_to("energy_joules", 3.6e6, 7.2e6) == "1 → 2 kWh"
     assert numbers.from_to("val_loss", None, 0.08231) == "unknown → 0.08231"
 

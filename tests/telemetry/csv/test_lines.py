@@ -101,6 +101,7 @@ def trends_of(losses: list[float]) -> Trends:
         ([-0.1, 0.3, 0.6, 0.9], False),
         ([0.1, 0.2, 0.4, 0.5], True),  # half of the way
         ([0.1, 0.2, 0.4, 0.49], False),
+        ([10.0, 20.0, 40.0, 49.0], False),
         ([0.75, 0.8, 0.85, 0.875], True),
         ([0.75, 0.8, 0.81, 0.82], False),  # it hardly rises
         ([*(at / 10 for at in range(10)), 0.8], True),  # nine of ten steps
