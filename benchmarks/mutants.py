@@ -4,6 +4,21 @@ A comparison, an operator, a number or a truth value is changed in the syntax tr
 it, in a process that is forked for it; no file is changed. A mutant is killed where a test fails, or where the tests
 need ten times the CPU seconds, or hang. The seed says which are taken. Not part of `make bench`: it says nothing about
 peers.
+
+Killed of 25 mutants each (of `history/rows.py` of all 15), on 30 November 2026. The tests were sharpened after a look at
+what seed 35 had left, and judged on seed 77, which nobody had seen:
+
+| module | 35, before | 77 | | module | 35, before | 77 |
+|---|---|---|---|---|---|---|
+| config/edit | 23 | 23 | | forecast/demand | 18 | 24 |
+| constraints/rules | 20 | 25 | | telemetry/csv/lines | 22 | 23 |
+| history/rows | 12 | 12 | | files/reading | 21 | 23 |
+| agent/action | 21 | 23 | | runlog | 19 | 18 |
+| wording/numbers | 16 | 21 | | **all** | 193 of 240 | **216 of 240, 90 %** |
+| cost/price | 21 | 24 | | | | |
+
+Of the 24 that seed 77 left, 15 change nothing that a caller could see: a cache's size, a `strict=` over two sequences of one
+length, a time-out of ten seconds that becomes eleven.
 """
 
 import argparse

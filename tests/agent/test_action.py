@@ -122,8 +122,8 @@ def test_moves_also_start_from_the_best_run():
 @pytest.mark.parametrize("per_device", [False, True])
 def test_gpus_batch_and_learning_rate_grow_together_the_rate_with_the_batch_or_its_root(per_device):
     base = {"batch_size": 16.0 if per_device else 64.0, "gpus": 4.0, "learning_rate": 0.04}
-    doubled = tuple(2.0**i for i in range(-4, 12))
-    ladders = {"batch_size": doubled, "gpus": doubled, "learning_rate": (0.01, 0.02, 0.028, 0.04, 0.057, 0.08, 0.16)}
+    rungs = tuple(sorted((*(2.0**i for i in range(-4, 12)), 12.0, 20.0, 48.0, 80.0, 192.0, 320.0)))
+    ladders = {"batch_size": rungs, "gpus": rungs, "learning_rate": (0.01, 0.02, 0.028, 0.04, 0.057, 0.08, 0.16)}
     moves = list(_coordinated([base], ladders, batch_per_device=per_device))
     rates = {0.25: (0.04, 0.02, 0.01), 0.5: (0.04, 0.028, 0.02), 2.0: (0.04, 0.057, 0.08), 4.0: (0.04, 0.08, 0.16)}
     wanted = {(64 * by, gpus, rate) for by in rates for gpus in (4.0, 4 * by) for rate in rates[by]}
