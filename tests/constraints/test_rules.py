@@ -43,6 +43,7 @@ ROWS = [
     (rules.batch_divisible_by_gpus, Limits(), {"gradient_accumulation_steps": 8}, {"gradient_accumulation_steps": 3}),
     (rules.batch_divisible_by_gpus, Limits(), {"batch_size": 64.5, "gpus": 1}, {"batch_size": 64.5, "gpus": 3}),
     (rules.batch_per_gpu, Limits(), {"batch_size": 128, "gpus": 1}, {"batch_size": 129, "gpus": 1}),
+    (rules.batch_per_gpu, Limits(), {"batch_size": 512, "gpus": 4}, {"batch_size": 516, "gpus": 4}),
     (rules.gpu_memory_within_card, CARD, {"batch_size": 128}, {"batch_size": 130}),
     (rules.gpu_memory_within_card, CARD, {"batch_size": 512, "gpus": 8}, {"batch_size": 512, "gpus": 4}),
     (rules.gpu_memory_within_card, CARD, {"batch_size": 512, "gpus": 0}, {"batch_size": 512, "gpus": 1}),
