@@ -2,8 +2,8 @@
 
 A comparison, an operator, a number or a truth value is changed in the syntax tree, and the module's own tests run on
 it, in a process that is forked for it; no file is changed. A mutant is killed where a test fails, or where the tests
-need ten times the CPU seconds, or hang (three times the clock's, and 30 s). The seed says which are taken. Not part of `make bench`: it says nothing about
-peers.
+need ten times the CPU seconds, or hang (three times the clock's, and 30 s). The seed says which are taken. Not part of
+`make bench`: it says nothing about peers.
 
 Killed of 25 mutants each (of `history/rows.py` of all 15), on 30 November 2026. The tests were sharpened after a look at
 what seed 35 had left, and judged on seed 77, drawn afterwards; of its 173 mutants that seed 35 did not have they kill 157:
