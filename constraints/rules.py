@@ -102,7 +102,7 @@ def one_of_choices(current: Values, proposed: Values, limits: Limits, facts: Fac
 def power_of_two(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
     """A value with step = "pow2" is a power of two."""
     for name, _, value, limit in _each(current, proposed, limits):
-        if limit.power_of_two and (value <= 0 or math.frexp(value)[0] != 0.5):
+        if limit.power_of_two and math.frexp(value)[0] != 0.5:
             yield _broken(name, value, "a power of two", "power_of_two", "is not a power of two")
 
 

@@ -40,6 +40,7 @@ def new(folder: Path, *, dataset: str = "digits", run_id: str = "run-1", **setti
 def scrape(log: RunLog) -> str:
     assert log.metrics_url is not None
     with urllib.request.urlopen(log.metrics_url, timeout=10) as answer:  # noqa: S310
+        assert answer.status == 200
         return str(answer.read(), "utf-8")
 
 
@@ -114,7 +115,8 @@ def test_runs_without_a_name_get_different_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "name"), [("a/../b c\n", "a-..-b-c"), ("../../etc", "-..-etc"), ("...", "run"), ("é" * 400, "-")]
+    ("wish", "name"),
+    [("a/../b c\n", "a-..-b-c"), ("../../etc", "-..-etc"), ("...", "run"), ("é" * 400, "-"), ("x" * 400, "x" * 128)],
 )
 def test_a_run_id_is_safe_as_a_file_name(tmp_path: Path, wish: str, name: str) -> None:
     with new(tmp_path / "logs", run_id=wish) as log:
@@ -291,7 +293,13 @@ def test_time_of_children_counts_while_they_work(tmp_path: Path) -> None:
         child.stdout.readline()
         seconds = float(re.findall(rb"jpo_cpu_seconds_total\{.*\} (\S+)", log.exposition())[0])
         child.communicate(b"\n")
-    assert seconds >= 0.35, "the kernel rounds user and system time down, to hundredths"
+    assert 0.35 <= seconds < 60, "the kernel rounds user and system time down, to hundredths"
+
+
+def test_time_of_children_that_have_ended_counts(tmp_path: Path) -> None:
+    with new(tmp_path) as log:
+        subprocess.run([sys.executable, "-S", "-c", "import time\nwhile time.process_time() < 0.1: pass"], check=True)
+    assert measured(log)[0] >= 0.08
 
 
 def test_memory_is_that_of_the_process_not_of_who_started_it(tmp_path: Path) -> None:
@@ -302,6 +310,29 @@ def test_memory_is_that_of_the_process_not_of_who_started_it(tmp_path: Path) -> 
     memory_gib = read_log(tmp_path / "run-1.csv").outcome.memory_gib
     assert memory_gib is not None
     assert memory_gib < 0.2
+
+
+def test_memory_is_in_bytes_and_what_is_measured_goes_on_to_the_end(tmp_path: Path) -> None:
+    with new(tmp_path) as log:
+        during, _ = measured(log)
+        assert during < time.process_time()  # which counts from the start of the process
+        sum(range(10**6))
+    assert (measured(log)[0] > during, measured(log)[1] % 1024) == (True, 0)  # the kernel counts KiB
+    outcome = read_log(tmp_path / "run-1.csv").outcome
+    assert outcome.memory_gib == measured(log)[1] / 2**30
+
+
+def measured(log: RunLog) -> tuple[float, float]:
+    cpu, memory = re.findall(r"^jpo_(?:cpu_seconds_total|memory_bytes)\{.*\} (\S+)$", log.exposition().decode(), re.MULTILINE)
+    return float(cpu), float(memory)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("-3", 0.0), ("0.5", 0.5), ("4000", 3600.0), ("nan", 0.0), ("soon", 7.0)])
+def test_a_setting_in_seconds_is_at_least_0_and_at_most_an_hour_and_has_its_default_where_it_is_none(
+    tmp_path: Path, text: str, seconds: float
+) -> None:
+    assert new(tmp_path, JPO_ANY_SECONDS=text)._setting("JPO_ANY_SECONDS", 7.0) == seconds
+    assert new(tmp_path)._setting("JPO_ANY_SECONDS", 7.0) == 7
 
 
 @pytest.mark.parametrize(
@@ -581,3 +612,9 @@ def test_the_columns_of_a_log_without_them_are_as_ever(tmp_path: Path) -> None:
     assert log.path is not None
     assert "\ntime,epoch,samples,train_loss,val_loss\n" in log.path.read_text()
     assert "metrics" not in log.path.read_text()
+
+
+def test_metrics_of_ones_own_are_named_where_no_accuracy_is_logged(tmp_path: Path) -> None:
+    with new(tmp_path) as log:
+        log.epoch(1, val_loss=0.4, f1=0.8)
+    assert read_log(tmp_path / "run-1.csv").outcome.metrics == {"f1": 0.8}

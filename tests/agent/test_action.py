@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jpo.agent.action import Allowed, propose_candidates
+from jpo.agent.action import Allowed, _best, _coordinated, _nearest, followed, propose_candidates
 from jpo.records import Identity, Outcome, Run, RunStatus, Terms
 
 NOW = {"batch_size": 48.0, "learning_rate": 0.03, "gpus": 2.0, "epochs": 10.0}
@@ -62,6 +62,15 @@ def test_the_learning_rate_can_follow_the_batch_size():
     assert len(rates) == len(candidates.values)
 
 
+@pytest.mark.parametrize(("law", "rate"), [("linear", 0.4), ("sqrt", 0.2)])
+def test_what_follows_is_multiplied_by_the_ratio_of_the_leader_or_its_root_and_stays_where_the_leader_is_0(law, rate):
+    follow = {"learning_rate": f"batch_size:{law}"}
+    now = {"batch_size": 32.0, "learning_rate": 0.1}
+    assert followed({**now, "batch_size": 128.0}, now, follow)["learning_rate"] == rate
+    none = {**now, "batch_size": 0.0}
+    assert followed({**none, "batch_size": 8.0}, none, follow)["learning_rate"] == 0.1
+
+
 def test_a_measured_row_that_breaks_a_rule_to_follow_is_not_proposed():
     rate = propose().names.index("learning_rate")
     candidates = propose(runs=[run({**NOW, "batch_size": NOW["batch_size"] * 4})], follow={"learning_rate": "batch_size:sqrt"})
@@ -108,6 +117,44 @@ def test_moves_also_start_from_the_best_run():
     candidates = propose(current, runs=[run(best, 1.0), run(current, 50.0)], free=tuple(current))
     near = [c for c in map(candidates.parameters, range(len(candidates.values))) if c["batch_size"] == 1024]
     assert len(near) > 3
+
+
+@pytest.mark.parametrize("per_device", [False, True])
+def test_gpus_batch_and_learning_rate_grow_together_the_rate_with_the_batch_or_its_root(per_device):
+    base = {"batch_size": 16.0 if per_device else 64.0, "gpus": 4.0, "learning_rate": 0.04}
+    rungs = tuple(sorted((*(2.0**i for i in range(-4, 12)), 12.0, 20.0, 48.0, 80.0, 192.0, 320.0)))
+    ladders = {"batch_size": rungs, "gpus": rungs, "learning_rate": (0.01, 0.02, 0.028, 0.04, 0.057, 0.08, 0.16)}
+    moves = list(_coordinated([base], ladders, batch_per_device=per_device))
+    rates = {0.25: (0.04, 0.02, 0.01), 0.5: (0.04, 0.028, 0.02), 2.0: (0.04, 0.057, 0.08), 4.0: (0.04, 0.08, 0.16)}
+    wanted = {(64 * by, gpus, rate) for by in rates for gpus in (4.0, 4 * by) for rate in rates[by]}
+    of_all = {(m["batch_size"] * (m["gpus"] if per_device else 1), m["gpus"], m["learning_rate"]) for m in moves}
+    assert of_all == wanted
+
+
+def test_a_search_scatters_rows_around_the_best_in_place_of_moves_where_not_all_combinations_fit():
+    best = {"batch_size": 6.0, "gpus": 8.0, "learning_rate": 0.3}
+    some, all_of_them = (
+        propose_candidates(NOW, [], Allowed(best.keys()), log_rate=lambda c: 0.0, limit=limit, around=[best])
+        for limit in (50, 8 * 9 * 4)
+    )
+    changed = (some.values[1:] != some.values[0]).sum(axis=1)
+    assert (changed == 3).mean() > 0.4  # of moves it is one of eight
+    assert (len(some.values), len(all_of_them.values)) == (50, 8 * 9 * 4)
+
+
+def test_the_nearest_rung_is_that_of_the_smallest_factor_or_difference_where_there_are_negative_ones():
+    assert [_nearest((1.0, 2.0, 10.0), value) for value in (0.0, 4.0, 5.0, 99.0)] == [1, 2, 10, 10]
+    assert [_nearest((0.0, 1e-6), value) for value in (0.0, 1e-7)] == [0, 1e-6]
+    assert [_nearest((-1.0, 2.0, 10.0), value) for value in (0.0, 5.0)] == [-1, 2]
+
+
+def test_the_best_run_ended_well_with_the_least_time_and_half_as_much_weight_on_its_price():
+    ran = [run({"gpus": gpus}, seconds) for gpus, seconds in ((1.0, 10.0), (4.0, 6.0), (16.0, 2.6))]
+    failed = [run({"gpus": 1.0}, 0.1, RunStatus.FAILED), run({"gpus": 1.0}, None)]
+    measured = [((one.parameters["gpus"],), one) for one in (*failed, *ran)]
+    assert _best(measured, ("gpus",), lambda c: math.log(c["gpus"])) == {"gpus": 1.0}
+    assert _best(measured[:-3], ("gpus",), lambda c: 0.0) is None
+    assert _best(measured, ("gpus",), lambda c: 0.9 * math.log(c["gpus"])) == {"gpus": 16.0}
 
 
 @given(
@@ -169,6 +216,8 @@ def test_steps_of_a_ladder_are_what_the_file_can_say():
         ("epochs", 100.0, [50, 75, 100, 125, 150, 200]),
         ("cpus", 8.0, [2, 4, 6, 8, 12, 16, 32]),
         ("memory_gib", 16.0, [8, 12, 16, 20, 24, 32]),
+        ("memory_gib", 1.0, [0.5, 0.75, 1, 2]),  # whole GiB from one on
+        ("batch_size", 2.0, [1, 2, 4, 8, 16]),
         ("num_layers", 4.0, [2, 3, 4, 5, 6]),
         ("num_layers", 2.0, [1, 2, 3, 4]),
         ("gpus", 4.0, [1, 2, 4, 8, 16]),

@@ -85,11 +85,12 @@ def test_the_proof_notices_everything_else_that_changes(result: bytes, finding: 
     assert finding in str(refusal.value) or "configparser reads other values" in str(refusal.value)
 
 
-def test_configupdater_is_heard_as_a_witness() -> None:
-    before = decode(TEXT, "x")
+@pytest.mark.parametrize("text", [TEXT, TEXT + b"an option without value\n"])
+def test_configupdater_is_heard_as_a_witness(text: bytes) -> None:
+    before = decode(text, "x")
     wanted = {locate(before, "x")[0]: "64"}
-    assert editing._same_blocks(before, decode(TEXT.replace(b"32", b"64"), "x"), wanted)
-    assert not editing._same_blocks(before, decode(TEXT.replace(b"32", b"64").replace(b"0.1", b"1"), "x"), wanted)
+    assert editing._same_blocks(before, decode(text.replace(b"32", b"64"), "x"), wanted)
+    assert not editing._same_blocks(before, decode(text.replace(b"32", b"64").replace(b"0.1", b"1"), "x"), wanted)
 
 
 @pytest.mark.parametrize(("most", "heard"), [(3, True), (2, False)])

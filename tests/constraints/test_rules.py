@@ -31,14 +31,19 @@ ROWS = [
     (rules.one_of_choices, batch(choices=(32, 64)), {"batch_size": 32}, {"batch_size": 48}),
     (rules.power_of_two, batch(power_of_two=True), {"batch_size": 128}, {"batch_size": 96}),
     (rules.power_of_two, batch(power_of_two=True), {"batch_size": 1}, {"batch_size": 0}),
+    (rules.power_of_two, batch(power_of_two=True), {"batch_size": 0.5}, {"batch_size": -64}),
     (rules.multiple_of, batch(multiple_of=24), {"batch_size": 48}, {"batch_size": 64}),
+    (rules.multiple_of, batch(multiple_of=24), {"batch_size": 0}, {"batch_size": 1}),
     (rules.multiple_of, batch(multiple_of=0.1), {"batch_size": 12345.7}, {"batch_size": 12345.75}),  # 0.1 is none of 2's
     (rules.largest_change, Limits(), {"batch_size": 256}, {"batch_size": 257}),
     (rules.largest_change, Limits(), {"batch_size": 16}, {"batch_size": 15}),
     (rules.not_held, batch(held="pinned in config.ini"), {"batch_size": 64}, {"batch_size": 65}),
     (rules.batch_divisible_by_gpus, Limits(), {"batch_size": 66, "gpus": 3}, {"batch_size": 64, "gpus": 3}),
-    (rules.batch_divisible_by_gpus, Limits(), {"batch_size": 3, "gpus": 0}, {"batch_size": 3, "gpus": 8}),
+    (rules.batch_divisible_by_gpus, Limits(), {"batch_size": 3, "gpus": 0}, {"batch_size": 3, "gpus": 2}),
+    (rules.batch_divisible_by_gpus, Limits(), {"gradient_accumulation_steps": 8}, {"gradient_accumulation_steps": 3}),
+    (rules.batch_divisible_by_gpus, Limits(), {"batch_size": 64.5, "gpus": 1}, {"batch_size": 64.5, "gpus": 3}),
     (rules.batch_per_gpu, Limits(), {"batch_size": 128, "gpus": 1}, {"batch_size": 129, "gpus": 1}),
+    (rules.batch_per_gpu, Limits(), {"batch_size": 512, "gpus": 4}, {"batch_size": 516, "gpus": 4}),
     (rules.gpu_memory_within_card, CARD, {"batch_size": 128}, {"batch_size": 130}),
     (rules.gpu_memory_within_card, CARD, {"batch_size": 512, "gpus": 8}, {"batch_size": 512, "gpus": 4}),
     (rules.gpu_memory_within_card, CARD, {"batch_size": 512, "gpus": 0}, {"batch_size": 512, "gpus": 1}),
@@ -91,6 +96,8 @@ def test_a_rule_says_in_words_what_was_wanted_and_what_is_allowed():
         (Card(80, 2, 0.25), 9, {"batch_size": 128}, 18),  # less was measured than the estimate says: believe the estimate
         (Card(80, 2, 0.25), 13, {"batch_size": 128}, 21),  # 3 GiB more was measured: they stay
         (Card(80, 2, 0.25), None, {"gpus": 0}, None),
+        (Card(80, 0, 0.01), None, {"batch_size": 100}, 0.5),  # nothing was measured: nothing is unexplained
+        (Card(80, 2, 0.25), None, {"gradient_accumulation_steps": 4}, 4),  # a fourth of the batch at one time
     ],
 )
 def test_gpu_memory_is_estimated_from_above(card, measured, proposed, need):
@@ -98,6 +105,26 @@ def test_gpu_memory_is_estimated_from_above(card, measured, proposed, need):
     assert rules.gpu_memory_gib(NOW, {**NOW, **proposed}, Limits(card=card), facts) == (
         need if need is None else pytest.approx(need)
     )
+
+
+@pytest.mark.parametrize(
+    ("now", "proposed", "need"),
+    [
+        ({"batch_size": 1.0}, {"batch_size": 3.0}, 30),  # without GPUs the whole batch is on one device
+        ({"batch_size": 1.0, "gpus": 1.0}, {"batch_size": 2.0, "gpus": 2.0}, 10),
+        ({"batch_size": 1.0, "num_layers": 1.0}, {"batch_size": 1.0, "num_layers": 4.0}, 40),
+        ({"batch_size": 1.0, "num_layers": 0.0}, {"batch_size": 1.0, "num_layers": 3.0}, 30),
+        ({"batch_size": 1.0, "num_layers": 4.0}, {"batch_size": 1.0, "num_layers": 1.0}, 10),
+        ({"batch_size": 0.0}, {"batch_size": 1.0}, None),
+    ],
+)
+def test_gpu_memory_grows_with_the_batch_of_each_device_and_with_layers(now, proposed, need):
+    assert rules.gpu_memory_gib(now, proposed, Limits(), Facts(gpu_memory_gib_now=10.0)) == need
+
+
+def test_a_resource_that_is_not_requested_costs_nothing():
+    prices = [rules.price_usd_per_hour(values, PRICED) for values in ({}, {"gpus": 2.0}, {"cpus": 8.0}, {"memory_gib": 16.0})]
+    assert prices == pytest.approx([0, 4, 0.8, 0.2])
 
 
 def test_what_a_gpu_would_get_is_said_in_words():
@@ -111,6 +138,7 @@ def test_what_a_gpu_would_get_is_said_in_words():
 @pytest.mark.parametrize("now", [{"batch_size": 0.0}, {"gpus": 8.0}])
 def test_a_step_of_the_batch_per_gpu_needs_a_batch_today_and_other_gpus(now):
     assert list(rules.batch_per_gpu({**NOW, **now}, {**NOW, "batch_size": 6000.0, "gpus": 8.0}, Limits(), Facts())) == []
+    assert list(rules.batch_per_gpu({**NOW, "batch_size": 1.0}, {**NOW, "batch_size": 6000.0, "gpus": 8.0}, Limits(), Facts()))
 
 
 @pytest.mark.parametrize(
@@ -122,6 +150,8 @@ def test_a_step_of_the_batch_per_gpu_needs_a_batch_today_and_other_gpus(now):
         (5400.0, 3600.0, "USD", ("5400 USD", "3600 USD")),
         (0.9, 0.8, "", ("0.9", "0.8")),
         (1.00001, 1.0, "GiB", ("1.00001 GiB", "1 GiB")),
+        (1234.56, 1000.0, "GiB", ("1235 GiB", "1000 GiB")),  # four digits, and no more where these suffice
+        (1.000000000123, 1.0, "GiB", ("1 GiB", "1 GiB")),
     ],
 )
 def test_two_different_numbers_have_the_digits_and_the_unit_that_tell_them_apart(expected, limit, unit, words):
@@ -129,14 +159,19 @@ def test_two_different_numbers_have_the_digits_and_the_unit_that_tell_them_apart
 
 
 @pytest.mark.parametrize(
-    ("next_", "fine"),
-    [({"val_loss": -3.0}, True), ({"val_loss": math.nan}, False), ({"cost_usd": 0.0}, True), ({"cost_usd": -1.0}, False)],
+    ("next_", "wanted"),
+    [
+        ({"val_loss": -3.0}, None),
+        ({"val_loss": math.nan}, "a finite number;"),
+        ({"cost_usd": 0.0}, None),
+        ({"cost_usd": -1.0}, "a finite number of at least 0;"),
+    ],
 )
-def test_a_forecast_is_a_finite_number_and_only_a_loss_may_be_below_zero(next_, fine):
-    if fine:
+def test_a_forecast_is_a_finite_number_and_only_a_loss_may_be_below_zero(next_, wanted):
+    if wanted is None:
         assert Facts(next=next_, now=next_).next == next_
     else:
-        with pytest.raises(ValueError, match=r"_next = .* is not a finite number"):
+        with pytest.raises(ValueError, match=rf"_next = .* is not {wanted}"):
             Facts(next=next_)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made import a_run
 
 from jpo.cost import Instance, Prices, lacks_energy, log_rate, run_cost_usd, usd_per_hour
-from jpo.cost.price import Rented, price_of_type, rented
+from jpo.cost.price import NO_PRICES, Rented, co2_kg, price_of_type, rented
 from jpo.errors import UsageError
 from jpo.records import Outcome, Run
 
@@ -23,6 +23,8 @@ def test_price_adds_up_gpus_cpus_and_memory() -> None:
 
 def test_a_price_that_is_not_named_counts_as_included() -> None:
     assert usd_per_hour({"gpus": 2, "cpus": 8}, Prices(usd_per_gpu_hour=3.0)) == pytest.approx(6.0)
+    assert usd_per_hour({"gpus": 0, "cpus": 8}, Prices(usd_per_cpu_hour=0.05)) == pytest.approx(0.4)
+    assert usd_per_hour({"cpus": 8}, Prices(usd_per_cpu_hour=0.05)) == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +50,13 @@ def test_prices_that_are_none_are_refused(price: float) -> None:
         Prices(usd_per_cpu_hour=price)
 
 
+def test_a_share_of_the_on_demand_price_is_above_0_and_at_most_all_of_it() -> None:
+    assert Prices(spot_share=1.0).spot_share == 1
+    for share in (0.0, 1.01, -0.1, math.nan):
+        with pytest.raises(ValueError, match="spot_share"):
+            Prices(spot_share=share)
+
+
 def difference(prices: Prices, more: dict[str, float], less: dict[str, float]) -> float:
     return math.exp(log_rate(more, prices) - log_rate(less, prices))
 
@@ -59,6 +68,7 @@ def test_rate_by_named_prices() -> None:
 def test_rate_without_prices_by_relative_weights() -> None:
     assert difference(Prices(), {"gpus": 4, "cpus": 10}, {"gpus": 1, "cpus": 10}) == pytest.approx(8.8 / 2.5)
     assert difference(Prices(), {"cpus": 64}, {"cpus": 2}) == pytest.approx(32)
+    assert difference(Prices(), {"gpus": 1, "memory_gib": 420}, {"gpus": 1, "memory_gib": 0}) == pytest.approx(2)
 
 
 def test_a_price_for_cpus_alone_ranks_by_it_unless_gpus_are_in_use() -> None:
@@ -67,6 +77,7 @@ def test_a_price_for_cpus_alone_ranks_by_it_unless_gpus_are_in_use() -> None:
         only_cpus, {"gpus": 0, "cpus": 3, "memory_gib": 99}, {"gpus": 0, "cpus": 1, "memory_gib": 1}
     ) == pytest.approx(3)
     assert difference(only_cpus, {"gpus": 2, "cpus": 0}, {"gpus": 1, "cpus": 0}) == pytest.approx(2)
+    assert difference(only_cpus, {"cpus": 3, "memory_gib": 99}, {"cpus": 1, "memory_gib": 1}) == pytest.approx(3)
 
 
 def test_rate_is_finite_without_gpus_and_zero_without_resources() -> None:
@@ -114,6 +125,12 @@ def test_spot_prices_are_the_instances_own_else_a_share_else_unknown() -> None:
     assert usd_per_hour({"gpus": 1}, replace(ALL, spot=True, spot_share=0.5)) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(("lost", "usd"), [(None, 0.25), (0.0, 0.25), (0.5, 0.5), (0.99, 2.5)])
+def test_hours_that_spot_instances_lose_are_paid_too_up_to_ten_times_the_price(lost: float | None, usd: float) -> None:
+    assert usd_per_hour({"gpus": 1}, replace(RENTED, spot=True, spot_lost_share=lost)) == pytest.approx(usd)
+    assert usd_per_hour({"gpus": 1}, replace(RENTED, spot_lost_share=lost)) == 1.0  # on demand none is lost
+
+
 PARAMETERS = st.fixed_dictionaries(
     {"gpus": st.integers(0, 64), "cpus": st.floats(0, 300), "memory_gib": st.floats(0, 5000)}, optional={"epochs": st.just(3)}
 )
@@ -135,6 +152,12 @@ def test_what_fits_into_no_instance_ranks_as_several_of_one_kind() -> None:
     assert difference(RENTED, {"gpus": 8}, {"gpus": 4}) == pytest.approx(2)
     assert difference(replace(RENTED, instances=(ONE, BARE)), {"gpus": 3}, {"gpus": 1}) == pytest.approx(3)
     assert difference(replace(RENTED, instances=(BARE,)), {"gpus": 4}, {"gpus": 2}) == pytest.approx(2)
+    assert difference(replace(RENTED, spot=True), {"gpus": 8}, {"gpus": 1}) == pytest.approx(8)  # of `one`, on spot
+
+
+def test_what_needs_nothing_of_an_instance_has_a_share_of_the_cheapest() -> None:
+    assert difference(RENTED, {"gpus": 0, "cpus": 2}, {"gpus": 0}) == pytest.approx(50)
+    assert log_rate({"gpus": 1}, replace(RENTED, instances=(replace(ONE, usd_per_hour=0.0),))) == 0.0
 
 
 def a_priced_run(joules: float | None, cost_usd: float | None = None) -> Run:
@@ -153,6 +176,12 @@ def test_measured_energy_comes_on_top_where_a_kwh_has_a_price() -> None:
         False,
     ]
     assert not lacks_energy(a_priced_run(None), ALL)
+
+
+def test_energy_emits_what_a_kwh_does_where_both_are_known() -> None:
+    assert co2_kg(7.2e6, Prices(kg_co2_per_kwh=0.4)) == pytest.approx(0.8)
+    assert co2_kg(None, Prices(kg_co2_per_kwh=0.4)) is None
+    assert co2_kg(7.2e6, NO_PRICES) is None
 
 
 def test_a_price_of_energy_alone_is_no_price_of_the_machine() -> None:

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from jpo.forecast.demand import _student_quantile, demand, power_watts
+from jpo.forecast.demand import _predict, _student_quantile, demand, power_watts
+from jpo.forecast.ensemble import VAGUE
+from jpo.forecast.measurements import Measurements
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 
 FIELDS = ("throughput_samples_per_second", "memory_gib", "gpu_utilisation", "cpu_utilisation")
@@ -101,8 +103,50 @@ def test_workloads_without_any_of_the_parameters_have_a_mean_and_its_noise() -> 
 
 
 @pytest.mark.parametrize("freedom", [4.0, 7.0, 50.0])
-def test_the_quantile_is_students(freedom: float) -> None:
-    assert _student_quantile(freedom) == pytest.approx(student.ppf(0.95, freedom), rel=0.005)
+def test_the_quantile_is_students_with_an_error_of_the_fourth_order(freedom: float) -> None:
+    assert _student_quantile(freedom) == pytest.approx(student.ppf(0.95, freedom), rel=0.4 / freedom**4)
+
+
+@pytest.mark.parametrize(
+    ("name", "measured", "signs"),
+    [
+        ("throughput_samples_per_second", 100.0, [1, 1, 1, -1, 0]),
+        ("memory_gib", 4.0, [1, 1, 1, 1, 1]),
+        ("gpu_utilisation", 0.5, [1, -1, 1, 1, 0]),
+        ("cpu_utilisation", 0.5, [1, 1, -1, -1, 0]),
+    ],
+)
+def test_a_doubling_brings_less_than_twice_as_much_in_the_usual_direction_and_is_known_within_a_factor(
+    name: str, measured: float, signs: list[float]
+) -> None:
+    doubled = np.array([[64, 1, 1, 1, 1], [64, 2, 1, 1, 1], [32, 1, 2, 1, 1], [32, 1, 1, 2, 1], [32, 1, 1, 1, 2]])
+    names = ("batch_size", "gpus", "cpus", "num_layers", "num_workers")
+    values = np.vstack(([[32, 1, 1, 1, 1]], doubled)).astype(np.float64)  # more GPUs with as much for each
+    candidates = Candidates(names, values, 0, np.ones(6, dtype=np.bool_), np.zeros(6))
+    band = demand(candidates, [a_run(0, dict(zip(names, values[0], strict=True)), **{name: measured})])[name]
+    ends = np.stack((band.low, band.mean, band.high))
+    logs = np.log(ends / (1 - ends) if measured < 1 else ends)
+    assert np.sign((logs[1, 1:] - logs[1, 0]).round(6)).tolist() == signs
+    assert (abs(logs[1] - logs[1, 0]) < math.log(2)).all()
+    assert (logs[2] - logs[0] < 2 * math.log(5)).all()  # either way
+    assert logs[2, 0] - logs[0, 0] < 2 * math.log(1.3 if measured > 1 else 2.5)  # where it was measured
+
+
+@pytest.mark.parametrize("mean", [[1.0, 1.2, 1.6], [1.0, 4.0, -2.0]])
+def test_the_forecast_is_that_of_a_gaussian_process_with_the_prior_of_its_lines(mean: list[float]) -> None:
+    rows, count = np.array([0, 2, 3]), np.array([1.0, 2.0, 4.0])
+    doublings, slopes = np.array([[0.0, 0], [1, 0], [2, 1], [0, 3]]), np.array([[0.25, 0.3], [-0.1, 0.2]])
+    found = _predict(Measurements(rows, np.array(mean), count), doublings, slopes, np.array([1.0, 2.0]), 0.3, 0.1)
+    line, x = doublings @ [0.25, -0.1], doublings - doublings[rows].mean(axis=0)
+    apart = [[((a - b) ** 2 / [1, 4]).sum() for b in x] for a in x]
+    prior = VAGUE**2 + x @ np.diag([0.09, 0.04]) @ x.T + 0.09 * np.exp(-0.5 * np.array(apart))
+    inverse = np.linalg.inv(prior[np.ix_(rows, rows)] + np.diag(0.01 / count))
+    centre = (mean - line[rows]).mean()
+    missing, across = mean - line[rows] - centre, prior[rows]
+    worse = max(1, (4 + missing @ inverse @ missing) / (4 + 2))  # as of Student's t with four degrees of freedom before
+    variance = prior.diagonal() - (across * (inverse @ across)).sum(axis=0) + 0.01
+    assert found[0] == pytest.approx(line + centre + across.T @ inverse @ missing)
+    assert found[1] == pytest.approx(np.sqrt(variance * worse))
 
 
 amounts = st.floats(0, 1e300, allow_subnormal=True)
@@ -153,6 +197,12 @@ def test_a_configuration_uses_what_its_own_runs_did_and_any_other_as_much_per_gp
         metered(1e9, None, gpus=2),
     ]
     assert power_watts(GPUS, runs) == pytest.approx([300, 800, 8 * 140e3 / 400, 0])
+
+
+def test_runs_without_gpus_say_nothing_of_those_with_and_what_is_believed_takes_the_place_of_their_count() -> None:
+    runs = [metered(20e3, gpus=1), metered(5e3, gpus=0)]
+    assert power_watts(GPUS, runs) == pytest.approx([200, 400, 1600, 50])
+    assert power_watts(GPUS, runs[:1], np.log([2.0, 3, 4, 1])) == pytest.approx([200, 300, 400, 100])
 
 
 def test_without_gpus_to_count_by_it_is_the_mean() -> None:

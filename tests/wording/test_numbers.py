@@ -14,7 +14,8 @@ EUR = Currency("EUR", 0.5)
         (0.84, "0.84s"),
         (0.0, "0s"),
         (59.9, "59.9s"),
-        (59.96, "1m 00s"),
+        (59.95, "1m 00s"),
+        (1e-6, "1e-6s"),
         (0.8412, "0.841s"),
         (65, "1m 05s"),
         (3599.9, "1h 00m"),
@@ -50,7 +51,8 @@ def test_a_change_has_a_sign_and_no_blank(ratio: float, text: str) -> None:
         ("gpu_utilisation", 0.9, "90%"),
         ("gpu_util_min", 0.856, "86%"),
         ("memory_gib", 12.3456, "12.3 GiB"),
-        ("memory_gib", 2048, "2048 GiB"),
+        ("memory_gib", 999.6, "1000 GiB"),
+        ("memory_gib", 1000.6, "1001 GiB"),
         ("energy_joules", 4.5e6, "1.25 kWh"),
         ("learning_rate", 0.0316228, "0.03162"),
         ("time_max", 7200.0, "2h 00m"),
@@ -73,12 +75,13 @@ def test_a_forecast_says_a_shared_unit_once() -> None:
     assert numbers.expected("cost_usd", cost, bounds=True, currency=EUR) == "4.00 EUR (3.00 to 5.00)"
     assert numbers.expected("cost_usd", cost, bounds=False) == "8.00 USD"
     assert numbers.expected("duration_seconds", Interval(725, 600, 3660), bounds=True) == "12m 05s (10m 00s to 1h 01m)"
+    assert numbers.expected("duration_seconds", Interval(725, 605, 1205), bounds=True) == "12m 05s (10m 05s to 20m 05s)"
     assert numbers.expected("cpu_utilisation", Interval(0.9, 0.85, 0.93), bounds=True) == "90% (85% to 93%)"
     assert numbers.expected("cost_usd", None, bounds=True) == "unknown"
 
 
 @pytest.mark.parametrize(
-    ("probability", "text"), [(0.001, "less than 1%"), (0.5, "50%"), (0.93, "93%"), (0.999, "more than 99%")]
+    ("probability", "text"), [(0.001, "less than 1%"), (0.5, "50%"), (0.99, "99%"), (0.999, "more than 99%")]
 )
 def test_the_chance_of_a_claim_is_never_0_nor_1(probability: float, text: str) -> None:
     assert numbers.likely(probability) == text
@@ -87,8 +90,8 @@ def test_the_chance_of_a_claim_is_never_0_nor_1(probability: float, text: str) -
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        *((64.0, "64"), (0.0316227, "0.03162"), (1e-4, "0.0001"), (10030.4, "10030"), (-0.0, "0"), (9999.6, "10000")),
-        *((2e-5, "2e-5"), (1.25e-10, "1.25e-10"), (1e16, "1e16"), (-3e-7, "-3e-7")),
+        *((64.0, "64"), (0.0316227, "0.03162"), (1e-4, "0.0001"), (10030.4, "10030"), (-0.0, "0"), (9999.5, "10000")),
+        *((2e-5, "2e-5"), (1.25e-10, "1.25e-10"), (1e15, "1e15"), (-3e-7, "-3e-7"), (1e15 - 1, "999999999999999")),
     ],
 )
 def test_plain_numbers_have_four_digits_at_most(value: float, text: str) -> None:
@@ -116,7 +119,7 @@ def test_a_value_of_a_file_is_shown_in_the_form_of_all_numbers(written: str, sho
 
 @pytest.mark.parametrize(
     ("amount", "text"),
-    [(7.1, "7.10 USD"), (0.25, "0.25 USD"), (0.014, "0.014 USD"), (0.0000684, "0.000068 USD"), (0.0, "0.00 USD")],
+    [(1.05, "1.05 USD"), (0.25, "0.25 USD"), (0.014, "0.014 USD"), (0.0000684, "0.000068 USD"), (0.0, "0.00 USD")],
 )
 def test_amounts_of_money_have_cents(amount: float, text: str) -> None:
     assert numbers.money(amount) == text
@@ -130,6 +133,7 @@ def test_before_and_after_share_a_unit() -> None:
     assert numbers.from_to("cost_usd", 70.0, 65.0) == "70.00 → 65.00 USD"
     assert numbers.from_to("gpu_utilisation", 0.054, 0.78) == "5% → 78%"
     assert numbers.from_to("duration_seconds", 7200.0, 1800.0) == "2h 00m → 30m 00s"
+    assert numbers.from_to("duration_seconds", 605.0, 1205.0) == "10m 05s → 20m 05s"
     assert numbers.from_to("energy_joules", 3.6e6, 7.2e6) == "1 → 2 kWh"
     assert numbers.from_to("val_loss", None, 0.08231) == "unknown → 0.08231"
 

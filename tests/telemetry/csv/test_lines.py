@@ -43,6 +43,7 @@ def test_patience_grows_with_the_longest_pause():
     log.take("720,,,,")
     assert (log.longest_pause, log.longest_silence_seconds) == (600.0, 1800.0)
     assert (log.silent(720.0 + 1800), log.silent(720.0 + 1801)) == (False, True)
+    assert [a_log("# start=100", HEADER, f"{time},,,,").longest_pause for time in (100.5, 99)] == [0.5, 0.0]
 
 
 def test_a_log_is_closed_by_end_and_status_together():
@@ -73,6 +74,8 @@ def test_a_learning_curve_of_any_length_is_thinned_towards_its_beginning():
     assert len(log.curves["val_loss"]) <= MOST_LOSSES
     assert log.curves["val_loss"][-1] == (3 * MOST_LOSSES, 0.5)
     assert min(log.curves["val_loss"])[0] < MOST_LOSSES
+    log = a_log(HEADER, *(f"{at},{at},,,0.5" for at in range(1, MOST_LOSSES + 2)))
+    assert [epoch for epoch, _ in log.curves["val_loss"]] == [*range(2, MOST_LOSSES + 1, 2), MOST_LOSSES + 1]
 
 
 def trends_of(losses: list[float]) -> Trends:
@@ -92,11 +95,13 @@ def trends_of(losses: list[float]) -> Trends:
         ([0.5, 0.6, 0.7, 180.0], False),
         ([0.7, 0.8, 0.9, 1.0], True),  # and no further
         ([50.0, 70.0, 90.0, 100.0], True),
+        ([50.0, 70.0, 90.0, 100.5], False),
         ([0.5, 0.7, 0.9, 1.1], False),
         ([0.0, 0.3, 0.6, 0.9], True),
         ([-0.1, 0.3, 0.6, 0.9], False),
         ([0.1, 0.2, 0.4, 0.5], True),  # half of the way
         ([0.1, 0.2, 0.4, 0.49], False),
+        ([10.0, 20.0, 40.0, 49.0], False),
         ([0.75, 0.8, 0.85, 0.875], True),
         ([0.75, 0.8, 0.81, 0.82], False),  # it hardly rises
         ([*(at / 10 for at in range(10)), 0.8], True),  # nine of ten steps
