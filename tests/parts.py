@@ -55,21 +55,25 @@ SERVICES = {
 }
 """Fixtures that start a server, or stand for what Debian or npm brings; all others that need one ask these."""
 LONGEST = (
-    "plugins/launch/story/optimize/test_loop",
     "commands/test_attacks",
+    "plugins/launch/story/optimize/test_loop",
+    "plugins/launch/engines/aws/test_launcher",
     "pipelines/test_github",
-    "plugins/page/test_report_page",
     "pipelines/test_gitlab",
+    "plugins/launch/engines/aws/test_faults",
+    "pipelines/test_without_a_server",
+    "plugins/page/test_report_page",
+    "golden/test_golden",
+    "learning/test_release",
+    "commands/test_values_in_force",
+    "pipelines/test_learning",
+    "plugins/launch/engines/kubernetes/test_faults",
+    "golden/test_reworded",
     "learning/test_continual",
     "commands/test_learn",
-    "pipelines/test_learning",
-    "commands/test_values_in_force",
-    "plugins/launch/engines/aws/test_launcher",
     "plugins/launch/engines/slurm/test_launcher",
-    "golden/test_golden",
     "end_to_end/test_prometheus",
     "commands/test_rollback",
-    "learning/test_release",
 )
 """Modules of a quarter of a minute and more, which begin last, the longest first: so none of them ends long after all others."""
 
