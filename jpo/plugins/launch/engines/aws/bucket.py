@@ -50,6 +50,11 @@ def _content(s3: Any, home: Home, name: str, most_bytes: int) -> bytes | None:
         found: Mapping[str, Any] = {}
         with excused("NoSuchKey"):
             found = s3.get_object(Bucket=home.bucket, Key=f"{home.key}/{name}")
-        return bytes(found["Body"].read(most_bytes)) if found and found["ETag"] else None  # it is an object of S3
+        if not found or not found["ETag"]:  # not an object of S3
+            return None
+        content = b""
+        while part := found["Body"].read(most_bytes - len(content)):  # boto3 says at its end alone that an answer was cut
+            content += part
+        return content
 
     return answer(f"{home.place}/{name}", read)
