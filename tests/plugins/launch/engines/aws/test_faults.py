@@ -113,7 +113,7 @@ def tells(
 def test_each_call_that_goes_wrong_starts_nothing_twice_and_leaves_nothing_running(
     story: str, tells: Callable[..., list[str]]
 ) -> None:
-    """Some of the faults, of each call one; all with EVERY_FAULT=1, which takes an hour."""
+    """Some of the faults, of each call one; all with EVERY_FAULT=1, which takes half an hour."""
     broken = all_that_breaks(partial(tells, story), WAYS, "RunInstances")
     assert broken == [], "\n".join(broken)
 
