@@ -99,7 +99,7 @@ def tells(
     route: Route, place: AwsTable, clients: dict[str, Any], begin_anew: Callable[[], None], tmp_path: Path
 ) -> Callable[..., list[str]]:
     def told(story: str, at: int | None, wrong: Wrong | None) -> list[str]:
-        if (number := next(numbers)) % 20 == 0:
+        if (number := next(numbers)) % 100 == 0:
             begin_anew()
         name = f"{story}-{number}".replace("_", "-")
         (folder := tmp_path / name).mkdir()
