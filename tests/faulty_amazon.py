@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from amazon import ERROR
-from faulty_path import ON_THE_WAY, Request, Wrong
+from faulty_path import ON_THE_WAY, Path, Request, Wrong, path_to
 
 S3_ERROR = "<Error><Code>{}</Code><Message>{}</Message></Error>"
 WAYS = {
@@ -49,3 +53,26 @@ def _name(request: Request) -> str:
         return "RunInstances, dry" if "DryRun" in form else form["Action"][0]
     query, last = urlsplit(request.path).query, urlsplit(request.path).path.rpartition("/")[2]
     return f"{request.method} {'list' if 'list-type' in query else last}"
+
+
+@contextmanager
+def path_to_amazon(ec2: str, s3: str) -> Iterator[Path]:
+    """Clients of boto3 wait for an answer that comes as long as it takes, and not for one that does not."""
+    from botocore.awsrequest import AWSHTTPConnectionPool
+    from urllib3 import Timeout
+    from urllib3.exceptions import ReadTimeoutError
+
+    urlopen = AWSHTTPConnectionPool.urlopen
+    with path_to(FaultyAmazon(ec2, s3)) as route, pytest.MonkeyPatch.context() as patch:
+
+        def asked(pool: Any, *request: Any, headers: Any, **how: Any) -> Any:
+            silent = pool.port == route.server_port and route.is_silent(headers["amz-sdk-invocation-id"].decode())
+            wait = Timeout(connect=60.0, read=0.02 if silent else 60.0)  # the fault decides, not how busy this machine is
+            try:
+                return urlopen(pool, *request, headers=headers, timeout=wait, **how)
+            except ReadTimeoutError:
+                assert route.silences.acquire(timeout=60.0)
+                raise
+
+        patch.setattr(AWSHTTPConnectionPool, "urlopen", asked)
+        yield route

@@ -53,7 +53,7 @@ def path_to_cluster(url: str) -> Iterator[Path]:
 
         def begun(*told: Any) -> Any:
             service.calls += 1
-            patch.setattr(session, "TIMEOUT", (5.0, 0.2 if route.next_is_silent else 30.0))
+            patch.setattr(session, "TIMEOUT", (5.0, 0.2 if route.is_silent(service.calls) else 30.0))
             return response(*told)
 
         patch.setattr(Session, "_response", begun)

@@ -94,6 +94,7 @@ class Hop(BaseHTTPRequestHandler):
         if wrong is None:
             return self._send(content, status, fields)
         if wrong.silent:
+            self.server.silences.release()
             self.server.over.wait(30)
         if wrong.answer:
             return self._send(self.server.service.error(request, *wrong.answer), wrong.answer[1], {})
@@ -131,13 +132,17 @@ def passed_on(request: Request, address: str) -> tuple[int, dict[str, str], byte
 
 
 class Path(ThreadingHTTPServer):
-    """The path to a service; `calls`: what was called, in order; `goes_wrong`: number of the call that does, and how."""
+    """The path to a service.
+
+    `calls`: what was called, in order; `goes_wrong`: number of the call that does, and how; `silences`: how many attempts get no
+    answer any more: the service has done what it was asked for, or will not.
+    """
 
     daemon_threads = True
 
     def __init__(self, service: Service) -> None:
         super().__init__(("127.0.0.1", 0), Hop)
-        self.service, self.over = service, threading.Event()
+        self.service, self.over, self.silences = service, threading.Event(), threading.Semaphore(0)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.lock = threading.Lock()
         self.begin(None, None)
@@ -155,11 +160,10 @@ class Path(ThreadingHTTPServer):
             at, wrong = self.goes_wrong
             return wrong if self.numbers[attempts] == at else None
 
-    @property
-    def next_is_silent(self) -> bool:
-        """Whether the next call gets no answer."""
+    def is_silent(self, attempts: object) -> bool:
+        """Whether a call, the next or one that is tried again, gets no answer: its client need not wait long to know."""
         at, wrong = self.goes_wrong
-        return wrong is not None and wrong.silent and at == len(self.calls)
+        return wrong is not None and wrong.silent and at == self.numbers.get(attempts, len(self.calls))
 
     def handle_error(self, *arguments: Any) -> None:
         """A connection that was cut is no news."""

@@ -5,6 +5,7 @@ s3://BUCKET/KEY/output.log    s3://BUCKET/KEY/runs/*.csv    s3://BUCKET/KEY/end.
 
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,12 @@ def _content(s3: Any, home: Home, name: str, most_bytes: int) -> bytes | None:
         found: Mapping[str, Any] = {}
         with excused("NoSuchKey"):
             found = s3.get_object(Bucket=home.bucket, Key=f"{home.key}/{name}")
-        return bytes(found["Body"].read(most_bytes)) if found and found["ETag"] else None  # it is an object of S3
+        if not found:
+            return None
+        with closing(found["Body"]) as body:
+            content, _ = b"", found["ETag"]  # without one it is no object of S3
+            while part := body.read(most_bytes - len(content)):  # boto3 says at its end alone that an answer was cut
+                content += part
+        return content
 
     return answer(f"{home.place}/{name}", read)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -23,9 +24,24 @@ def clients(door: Amazon) -> dict[str, Any]:
 
     keys = {"aws_access_key_id": "AKIA", "aws_secret_access_key": "secret", "region_name": REGION}
     made = {name: boto3.client(name, endpoint_url=door.moto, **keys) for name in ("ec2", "s3", "iam")}
-    made["s3"].create_bucket(Bucket=BUCKET)
-    made["iam"].create_instance_profile(InstanceProfileName=PROFILE)
+    _furnish(made)
     return made
+
+
+@pytest.fixture
+def begin_anew(door: Amazon, clients: dict[str, Any]) -> Callable[[], None]:
+    """Moto forgets all that was; it gets slower with each instance that it has ever had."""
+
+    def begun() -> None:
+        urllib.request.urlopen(f"{door.moto}/moto-api/reset", b"").close()  # noqa: S310
+        _furnish(clients)
+
+    return begun
+
+
+def _furnish(clients: dict[str, Any]) -> None:
+    clients["s3"].create_bucket(Bucket=BUCKET)
+    clients["iam"].create_instance_profile(InstanceProfileName=PROFILE)
 
 
 @pytest.fixture(scope="module")

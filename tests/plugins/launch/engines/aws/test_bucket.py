@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("boto3")
 
 from botocore.exceptions import ClientError
+from botocore.response import StreamingBody
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.aws.bucket import end_of, fetch_output
@@ -20,13 +21,15 @@ HOME = Home("eu-central-1", "ml-runs", "nightly/run-1")
 class Bucket:
     """S3 as far as it is asked."""
 
-    def __init__(self, files: dict[str, bytes], refusal: str = "") -> None:
-        self.files, self.refusal = files, refusal
+    def __init__(self, files: dict[str, bytes], refusal: str = "", cut: str = "-") -> None:
+        self.files, self.refusal, self.cut = files, refusal, cut
 
     def get_object(self, Bucket: str, Key: str) -> dict[str, Any]:  # noqa: N803 - AWS' names
         if self.refusal or Key not in self.files:
             raise ClientError({"Error": {"Code": self.refusal or "NoSuchKey", "Message": ""}}, "GetObject")
-        return {"ETag": "x", "Body": io.BytesIO(self.files[Key])}
+        content = self.files[Key]
+        sent = content[: len(content) // 2] if Key.endswith(self.cut) else content
+        return {"ETag": "x", "Body": StreamingBody(io.BytesIO(sent), len(content))}
 
     def list_objects_v2(self, Bucket: str, Prefix: str, MaxKeys: int) -> dict[str, Any]:  # noqa: N803
         return {"Name": Bucket, "Contents": [{"Key": key} for key in self.files if key.startswith(Prefix)][:MaxKeys]}
@@ -56,6 +59,19 @@ def test_nothing_comes_home_where_nothing_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [b"", b"[]", b"{", b"\xff", b'{"a": 1, "a": 2}'])
 def test_a_damaged_record_is_said(text: bytes) -> None:
     assert isinstance(end_of(Bucket({f"{HOME.key}/end.json": text}), HOME), str)
+
+
+def test_half_a_record_is_no_end() -> None:
+    with pytest.raises(LaunchError, match="gives no answer") as caught:
+        end_of(Bucket({f"{HOME.key}/end.json": b'{"exit_code": 1}'}, cut="end.json"), HOME)
+    assert caught.value.code == "JPO-E754"
+
+
+@pytest.mark.parametrize("name", ["output.log", "runs/run-1.csv"])
+def test_half_a_file_does_not_come_home(tmp_path: Path, name: str) -> None:
+    with pytest.raises(LaunchError, match="gives no answer"):
+        fetch_output(Bucket({f"{HOME.key}/{name}": b"epoch"}, cut=name), HOME, tmp_path)
+    assert not (tmp_path / name).exists()
 
 
 def test_a_bucket_that_may_not_be_read_is_said() -> None:
