@@ -4,26 +4,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from jpo.history.database import Changes, Database, TableRow, insert_into, select_all
-from jpo.history.rows import TABLES
-
-
-def copy(source: Database, target: Database) -> None:
-    """Copy all rows of one database into another, empty one."""
-    with source.snapshot(), target.alone():
-        for name, table in TABLES.items():
-            for row in source.each(select_all(name, table.columns, table.order)):
-                target.rows(insert_into(name, table.columns), dict(zip(table.columns, row, strict=True)))
+from jpo.history.database import Changes, Database, TableRow
 
 
 class CopyOnWrite:
     """A Database (database.py) over two: `source`, which is only read, and `memory`, empty until something is changed.
 
-    `copied`: copies all of the first into the second.
+    `copy_all`: copies all of the first into the second.
     """
 
-    def __init__(self, source: Database, memory: Database, copied: Callable[[Database, Database], None] = copy) -> None:
-        self._source, self._memory, self._copied, self._copy_all = source, memory, False, copied
+    def __init__(self, source: Database, memory: Database, copy_all: Callable[[], None]) -> None:
+        self._source, self._memory, self._copied, self._copy_all = source, memory, False, copy_all
         self.place = source.place
 
     @property
@@ -44,7 +35,7 @@ class CopyOnWrite:
 
     def _copy(self) -> Database:
         if not self._copied:
-            self._copy_all(self._source, self._memory)
+            self._copy_all()
             self._copied = True
         return self._memory
 

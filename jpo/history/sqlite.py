@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -156,7 +157,7 @@ def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_se
             _fill(copy, source, place)
         on_failure.pop_all()
     memory = SqliteDatabase(copy, place)
-    return memory if at_once else CopyOnWrite(SqliteDatabase(source, place), memory, lambda *_: _fill(copy, source, place))
+    return memory if at_once else CopyOnWrite(SqliteDatabase(source, place), memory, partial(_fill, copy, source, place))
 
 
 def _fill(copy: sqlite3.Connection, source: sqlite3.Connection, place: str) -> None:

@@ -18,26 +18,21 @@ def with_an_agent(path: Path) -> SqliteDatabase:
     return database
 
 
-def test_changes_stay_in_memory(tmp_path: Path) -> None:
-    source = with_an_agent(tmp_path / "jpo.db")
-    copy = CopyOnWrite(source, open_database(None, "memory", 1.0))
-    with copy.transaction():
-        copy.rows(insert_into("agents", [*AGENT]), {**AGENT, "name": "b"})
-    assert (copy.rows(COUNT)[0]["agents"], source.rows(COUNT)[0]["agents"]) == (2, 1)
-    copy.close()
-
-
-def test_nothing_is_copied_as_long_as_it_is_only_read(tmp_path: Path) -> None:
-    memory = open_database(None, "memory", 1.0)
-    copy = CopyOnWrite(with_an_agent(tmp_path / "jpo.db"), memory)
+def test_it_is_copied_before_the_first_change_and_no_sooner(tmp_path: Path) -> None:
+    source, memory, copied = with_an_agent(tmp_path / "jpo.db"), open_database(None, "memory", 1.0), list[str]()
+    copy = CopyOnWrite(source, memory, lambda: copied.append("all"))
     assert copy.rows(COUNT)[0]["agents"] == 1
     assert [tuple(row) for row in copy.each("SELECT name FROM agents")] == [("a",)]
     with copy.snapshot():
-        assert memory.rows(COUNT)[0]["agents"] == 0
+        assert copied == []
+    for name in "bc":
+        with copy.transaction() as changes:
+            changes.add(insert_into("agents", [*AGENT]), {**AGENT, "name": name})
+    assert (copied, copy.rows(COUNT)[0]["agents"], source.rows(COUNT)[0]["agents"]) == (["all"], 2, 1)
     copy.close()
 
 
 def test_messages_name_the_original(tmp_path: Path) -> None:
-    copy = CopyOnWrite(with_an_agent(tmp_path / "jpo.db"), open_database(None, "memory", 1.0))
+    copy = CopyOnWrite(with_an_agent(tmp_path / "jpo.db"), open_database(None, "memory", 1.0), lambda: None)
     assert copy.place == "jpo.db"
     copy.close()
