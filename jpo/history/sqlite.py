@@ -9,14 +9,12 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from jpo.history.audit import AuditRow, chain
-from jpo.history.copy_on_write import CopyOnWrite
-from jpo.history.database import Changes, Database, Link, insert_into
+from jpo.history.database import Changes, Link, insert_into
 from jpo.history.failures import reachable, reported
 from jpo.history.migrations import is_newest, migrate
 
@@ -117,6 +115,34 @@ class SqliteDatabase:
             self._connection.close()
 
 
+class SqliteCopy(SqliteDatabase):
+    """Reads a file where it is, until something is changed: then all of it is in `copy`, and nothing is kept."""
+
+    def __init__(self, source: sqlite3.Connection, place: str, copy: sqlite3.Connection) -> None:
+        super().__init__(source, place)
+        self._copy = copy
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        self.fill()
+        with super().alone():
+            yield
+
+    def fill(self) -> None:
+        if self._connection is self._copy:
+            return
+        with reported(self.place), closing(self._connection) as source:
+            source.execute("BEGIN")
+            source.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes the lock: backup() would wait for it for ever
+            source.backup(self._copy)
+            _prepared(self._copy, self.place)
+        self._connection = self._copy
+
+    def close(self) -> None:
+        super().close()
+        self._copy.close()
+
+
 def open_database(path: Path | None, place: str, timeout_seconds: float, deadline_seconds: float = 60.0) -> SqliteDatabase:
     """The database in the newest version; path None is a new one in memory.
 
@@ -134,7 +160,7 @@ def open_database(path: Path | None, place: str, timeout_seconds: float, deadlin
         return _prepared(connection, place)
 
 
-def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_seconds: float) -> Database:
+def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_seconds: float) -> SqliteDatabase:
     """The database, read as it is until something is changed: then a copy, which is lost when it is closed.
 
     Empty when there is no file. One of an older version, or whose folder cannot be written, is copied at once.
@@ -152,21 +178,11 @@ def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_se
         source = _connect(uri, timeout_seconds, deadline_seconds, uri=True)
         on_failure.callback(source.close)
         source.execute("PRAGMA query_only = ON")
-        at_once = "immutable" in uri or not is_newest(source, place)
-        if at_once:
-            _fill(copy, source, place)
+        database = SqliteCopy(source, place, copy)
+        if "immutable" in uri or not is_newest(source, place):
+            database.fill()
         on_failure.pop_all()
-    memory = SqliteDatabase(copy, place)
-    return memory if at_once else CopyOnWrite(SqliteDatabase(source, place), memory, partial(_fill, copy, source, place))
-
-
-def _fill(copy: sqlite3.Connection, source: sqlite3.Connection, place: str) -> None:
-    """All of the source, which is closed then."""
-    with reported(place), closing(source):
-        source.execute("BEGIN")
-        source.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes the lock: backup() would wait for it for ever
-        source.backup(copy)
-        _prepared(copy, place)
+    return database
 
 
 def _read_only_uri(path: Path) -> str:

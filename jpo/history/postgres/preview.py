@@ -1,8 +1,8 @@
 """Preview of changes on a server where nothing may be written: for a dry run, and for roles and servers that only read.
 
-What changes is in an SQLite database of its own, with each row of the server that changed, or that the next number comes after.
-From it the server gets these rows as settings of the session, and lays them over its tables wherever a statement reads one of
-these. So what is held here grows with the changes alone. From the first change on, everything is read as it was at that moment.
+What changes is in an SQLite database of its own, with each row of the server that changed, or after which numbers go on. The
+server gets these rows as settings of the session, and lays them over a table wherever a statement reads it. So what is held
+here grows with the changes alone. From the first of them on, everything is read as it was at that moment.
 """
 
 import json
@@ -11,11 +11,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
-from jpo.history.database import AT_ONCE, Changes, Database, Link, TableRow, insert_into
+from jpo.history.database import AT_ONCE, Changes, Database, Link, TableRow, insert_into, select_all
 from jpo.history.postgres.session import escaped
 from jpo.history.rows import TABLES
 from jpo.history.sqlite import SqliteDatabase
 
+_LAST = {name: f"number = (SELECT max(number) FROM {name})" for name in ("suggestions", "runs", "audit")}
 _NAMED = {
     "suggestions": "suggestion_id = ANY(:texts)",
     "runs": "run_id = ANY(:texts)",
@@ -23,8 +24,7 @@ _NAMED = {
     "watermarks": "dataset = ANY(:texts)",
     "agents": "name = ANY(:texts)",
 }
-"""The rows that a change with these texts among its values may be about."""
-_LAST = {name: f"number = (SELECT max(number) FROM {name})" for name in ("suggestions", "runs", "audit")}
+"""The rows that a change may be about that has these texts among its values."""
 _AS_CHANGED = """
     {0} AS (SELECT * FROM jpo.{0} WHERE ({1}) NOT IN (SELECT {1} FROM json_populate_recordset(NULL::jpo.{0}, {2}_before')::json))
             UNION ALL SELECT * FROM json_populate_recordset(NULL::jpo.{0}, {2}_after')::json))
@@ -61,42 +61,36 @@ class Preview:
             self._until_closed.enter_context(self._server.snapshot())
             self._memory.rows("PRAGMA foreign_keys = OFF")  # what a row refers to stays on the server
             self._memory.rows("DROP TRIGGER audit_grows_at_its_end")  # it begins with the server's last record
-            for name, condition in _LAST.items():
-                self._take(name, condition, {})
-        changes = Changes()
-        yield changes
-        steps = [step for step in changes.steps if not isinstance(step, Link)]
-        texts = list({text for _, values in steps for text in values.values() if isinstance(text, str)})
+            self._take(_LAST, {})
+        yield (changes := Changes())
+        statements = [step for step in changes.steps if not isinstance(step, Link)]
+        texts = list({text for _, values in statements for text in values.values() if isinstance(text, str)})
         for at in range(0, len(texts), AT_ONCE):
-            for name, condition in _NAMED.items():
-                self._take(name, condition, {"texts": texts[at : at + AT_ONCE]})
+            self._take(_NAMED, {"texts": texts[at : at + AT_ONCE]})
         with self._memory.transaction() as kept:
             kept.steps += changes.steps
         changes.chained += kept.chained
-        verbs = (re.match(r"\s*(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)", statement) for statement, _ in steps)
-        self._show({"audit", *(verb[1] for verb in verbs if verb)})
+        self._show({"audit", *(re.split(r"INSERT INTO|UPDATE|DELETE FROM", each)[1].split()[0] for each, _ in statements)})
 
-    def _take(self, name: str, condition: str, values: Mapping[str, object]) -> None:
+    def _take(self, conditions: Mapping[str, str], values: Mapping[str, object]) -> None:
         """Rows of the server into memory, those that have not been there."""
-        table, taken = TABLES[name], self._taken.setdefault(name, set())
-        for row in self._server.rows(f"SELECT {', '.join(table.columns)} FROM {name} WHERE {condition}", values):
-            key = tuple(row[column] for column in table.order.split(", "))
-            if key not in taken:
-                taken.add(key)
-                self._memory.rows(insert_into(name, table.columns), row)
+        for name, condition in conditions.items():
+            table, taken = TABLES[name], self._taken.setdefault(name, set())
+            for row in self._server.rows(f"SELECT {', '.join(table.columns)} FROM {name} WHERE {condition}", values):
+                if (key := tuple(row[column] for column in table.order.split(", "))) not in taken:
+                    taken.add(key)
+                    self._memory.rows(insert_into(name, table.columns), row)
 
     def _show(self, changed: Collection[str]) -> None:
         """Let the server know how these tables are now."""
+        self._changed.update(changed)
         for name in changed:
             table = TABLES[name]
-            before = (dict(zip(table.order.split(", "), key, strict=True)) for key in self._taken.get(name, ()))
-            for which, rows in (
-                ("before", before),
-                ("after", self._memory.rows(f"SELECT {', '.join(table.columns)} FROM {name}")),
-            ):
-                written = json.dumps([{column: _as_text(value) for column, value in row.items()} for row in rows])
+            after = self._memory.each(select_all(name, table.columns, table.order))
+            told = ("before", table.order.split(", "), self._taken.get(name, ())), ("after", table.columns, after)
+            for which, columns, rows in told:
+                written = json.dumps([dict(zip(columns, map(_as_text, row), strict=True)) for row in rows])
                 self._server.rows(f"SELECT set_config('jpo.{name}_{which}', :rows, false)", {"rows": written})
-        self._changed.update(changed)
 
     def alone(self) -> AbstractContextManager[None]:
         """For an import, which refuses a store that is not empty."""
