@@ -22,8 +22,8 @@ MAX_REWRITTEN_BYTES = 1 << 28
 """A larger file is not rewritten to shrink it: writers would wait for seconds, and its free pages are used again anyway."""
 AT_A_TIME_SECONDS = 0.1
 """How long SQLite itself waits for a lock: meanwhile Python hears no Ctrl-C."""
-COPIED_IN_MEMORY = "PRAGMA cache_size = -65536"
-"""KiB of a copy; a larger one is in a temporary file, so that a dry run takes no more memory than what it previews."""
+IN_MEMORY = "PRAGMA cache_size = -65536"
+"""KiB of a database without a file of its own; what is larger is in one that SQLite unlinks: a dry run may copy it all."""
 ON_DISK = "PRAGMA synchronous = FULL"
 """On record means on disk: config.ini is written after it."""
 
@@ -156,7 +156,7 @@ def open_database(path: Path | None, place: str, timeout_seconds: float, deadlin
             with suppress(FileExistsError):
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     with reported(place):
-        connection = _connect(":memory:" if path is None else str(path), timeout_seconds, deadline_seconds)
+        connection = _connect("" if path is None else str(path), timeout_seconds, deadline_seconds)
         return _prepared(connection, place)
 
 
@@ -166,15 +166,12 @@ def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_se
     Empty when there is no file. One of an older version, or whose folder cannot be written, is copied at once.
     """
     with reachable(place):
-        exists = path is not None and path.exists()
+        uri = _read_only_uri(path) if path is not None and path.exists() else None
+    if uri is None:
+        return open_database(None, place, timeout_seconds, deadline_seconds)
     with reported(place), ExitStack() as on_failure:
-        copy = _connect("", timeout_seconds, deadline_seconds)  # in memory, and beyond that in a file that SQLite unlinks
+        copy = _connect("", timeout_seconds, deadline_seconds)
         on_failure.callback(copy.close)
-        copy.execute(COPIED_IN_MEMORY)
-        if path is None or not exists:
-            on_failure.pop_all()
-            return _prepared(copy, place)
-        uri = _read_only_uri(path)
         source = _connect(uri, timeout_seconds, deadline_seconds, uri=True)
         on_failure.callback(source.close)
         source.execute("PRAGMA query_only = ON")
@@ -200,6 +197,8 @@ def _connect(database: str, timeout_seconds: float, deadline_seconds: float, *, 
     at_a_time = min(AT_A_TIME_SECONDS, wait)
     connection = sqlite3.connect(database, timeout=at_a_time, isolation_level=None, uri=uri, factory=_Connection)
     connection.wait_seconds, connection.left_seconds = wait, deadline_seconds
+    if not database:
+        connection.execute(IN_MEMORY)
     connection.row_factory = sqlite3.Row
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")  # a damaged text is reported by its reader
     return connection
