@@ -2,15 +2,16 @@
 
 What changes is in an SQLite database of its own, with each row of the server that changed, or after which numbers go on. The
 server gets these rows as settings of the session, and lays them over a table wherever a statement reads it. So what is held
-here grows with the changes alone. From the first of them on, everything is read as it was at that moment.
+here grows with the changes alone. From the first of them on, everything is read as it was at that moment. A transaction that is
+undone in the end would need more rights, and have every writer wait for it, since numbers are unique.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
+from jpo.history.canonical import canonical
 from jpo.history.database import AT_ONCE, Changes, Database, Link, TableRow, insert_into, select_all
 from jpo.history.postgres.session import escaped
 from jpo.history.rows import TABLES
@@ -89,7 +90,7 @@ class Preview:
             after = self._memory.each(select_all(name, table.columns, table.order))
             told = ("before", table.order.split(", "), self._taken.get(name, ())), ("after", table.columns, after)
             for which, columns, rows in told:
-                written = json.dumps([dict(zip(columns, map(_as_text, row), strict=True)) for row in rows])
+                written = canonical([dict(zip(columns, map(_as_text, row), strict=True)) for row in rows])
                 self._server.rows(f"SELECT set_config('jpo.{name}_{which}', :rows, false)", {"rows": written})
 
     def alone(self) -> AbstractContextManager[None]:
