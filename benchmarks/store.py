@@ -222,7 +222,8 @@ def once(command: Sequence[object], folder: Path, limit: float, *, one_thread: b
     """One process, as the kernel counted it; `store`: URL of the one to use, where it is another than the folder's."""
     environment = {name: text for name, text in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "OMP_NUM_THREADS")}
     environment |= {"PYTHONPYCACHEPREFIX": str(folder.parent / "bytecode"), **({"OMP_NUM_THREADS": "1"} if one_thread else {})}
-    environment |= {"JPO_STORE__URL": store} if store else {}
+    waits = {"JPO_STORE__TIMEOUT": "600", "JPO_STORE__DEADLINE": "3600"}  # an import of all runs on a busy machine
+    environment |= {"JPO_STORE__URL": store, **waits} if store else {}
     began = time.perf_counter()
     with tempfile.TemporaryFile() as complaint, tempfile.TemporaryFile() as output:
         words = list(map(str, command))

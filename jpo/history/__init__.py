@@ -3,7 +3,7 @@
 opening.py         open_store: from a URL to a Store
 store.py           Store: statements about runs and agents, for every database; decision_log.py: suggestions and audit log
 rows.py            records -> columns and back
-database.py        Database: what the statements need; sqlite.py and postgres/ fulfil it; copy_on_write.py for reading only
+database.py        Database: what the statements need; sqlite.py and postgres/ fulfil it
 migrations.py      the schema of SQLite; failures.py: errors of SQLite and the file system
 runs.py            recorded runs; series.py: time series as bytes; figures.py: statistics by workload
 following/         runs that took a suggestion's values, that contradict it, and that do not say

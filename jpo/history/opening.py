@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.history.copy_on_write import CopyOnWrite
 from jpo.history.database import Database
 from jpo.history.sqlite import open_copy, open_database
 from jpo.history.store import Store
@@ -44,6 +43,7 @@ def _database(url: str, read_only: bool, timeout_seconds: float, deadline_second
         place = str(path) if path else IN_MEMORY
         return (open_copy if read_only else open_database)(path, place, timeout_seconds, deadline_seconds)
     try:
+        from jpo.history.postgres.preview import Preview
         from jpo.history.postgres.transactions import open_postgres
     except ImportError as error:
         finding = "PostgreSQL support is not installed"
@@ -52,7 +52,7 @@ def _database(url: str, read_only: bool, timeout_seconds: float, deadline_second
     if server and not read_only:
         return server
     memory = open_database(None, IN_MEMORY, timeout_seconds, deadline_seconds)
-    return CopyOnWrite(server, memory) if server else memory
+    return Preview(server, memory) if server else memory
 
 
 def _path(url: str) -> Path | None:

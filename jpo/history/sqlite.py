@@ -14,8 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from jpo.history.audit import AuditRow, chain
-from jpo.history.copy_on_write import CopyOnWrite
-from jpo.history.database import Changes, Database, Link, insert_into
+from jpo.history.database import Changes, Link, insert_into
 from jpo.history.failures import reachable, reported
 from jpo.history.migrations import is_newest, migrate
 
@@ -23,8 +22,8 @@ MAX_REWRITTEN_BYTES = 1 << 28
 """A larger file is not rewritten to shrink it: writers would wait for seconds, and its free pages are used again anyway."""
 AT_A_TIME_SECONDS = 0.1
 """How long SQLite itself waits for a lock: meanwhile Python hears no Ctrl-C."""
-COPIED_IN_MEMORY = "PRAGMA cache_size = -65536"
-"""KiB of a copy; a larger one is in a temporary file, so that a dry run takes no more memory than what it previews."""
+IN_MEMORY = "PRAGMA cache_size = -65536"
+"""KiB of a database without a file of its own; what is larger is in one that SQLite unlinks: a dry run may copy it all."""
 ON_DISK = "PRAGMA synchronous = FULL"
 """On record means on disk: config.ini is written after it."""
 
@@ -116,6 +115,34 @@ class SqliteDatabase:
             self._connection.close()
 
 
+class SqliteCopy(SqliteDatabase):
+    """Reads a file where it is, until something is changed: then all of it is in `copy`, and nothing is kept."""
+
+    def __init__(self, source: sqlite3.Connection, place: str, copy: sqlite3.Connection) -> None:
+        super().__init__(source, place)
+        self._copy = copy
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        self.fill()
+        with super().alone():
+            yield
+
+    def fill(self) -> None:
+        if self._connection is self._copy:
+            return
+        with reported(self.place), closing(self._connection) as source:
+            source.execute("BEGIN")
+            source.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes the lock: backup() would wait for it for ever
+            source.backup(self._copy)
+            _prepared(self._copy, self.place)
+        self._connection = self._copy
+
+    def close(self) -> None:
+        super().close()
+        self._copy.close()
+
+
 def open_database(path: Path | None, place: str, timeout_seconds: float, deadline_seconds: float = 60.0) -> SqliteDatabase:
     """The database in the newest version; path None is a new one in memory.
 
@@ -129,43 +156,30 @@ def open_database(path: Path | None, place: str, timeout_seconds: float, deadlin
             with suppress(FileExistsError):
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     with reported(place):
-        connection = _connect(":memory:" if path is None else str(path), timeout_seconds, deadline_seconds)
+        connection = _connect("" if path is None else str(path), timeout_seconds, deadline_seconds)
         return _prepared(connection, place)
 
 
-def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_seconds: float) -> Database:
+def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_seconds: float) -> SqliteDatabase:
     """The database, read as it is until something is changed: then a copy, which is lost when it is closed.
 
     Empty when there is no file. One of an older version, or whose folder cannot be written, is copied at once.
     """
     with reachable(place):
-        exists = path is not None and path.exists()
+        uri = _read_only_uri(path) if path is not None and path.exists() else None
+    if uri is None:
+        return open_database(None, place, timeout_seconds, deadline_seconds)
     with reported(place), ExitStack() as on_failure:
-        copy = _connect("", timeout_seconds, deadline_seconds)  # in memory, and beyond that in a file that SQLite unlinks
+        copy = _connect("", timeout_seconds, deadline_seconds)
         on_failure.callback(copy.close)
-        copy.execute(COPIED_IN_MEMORY)
-        if path is None or not exists:
-            on_failure.pop_all()
-            return _prepared(copy, place)
-        uri = _read_only_uri(path)
         source = _connect(uri, timeout_seconds, deadline_seconds, uri=True)
         on_failure.callback(source.close)
         source.execute("PRAGMA query_only = ON")
-        at_once = "immutable" in uri or not is_newest(source, place)
-        if at_once:
-            _fill(copy, source, place)
+        database = SqliteCopy(source, place, copy)
+        if "immutable" in uri or not is_newest(source, place):
+            database.fill()
         on_failure.pop_all()
-    memory = SqliteDatabase(copy, place)
-    return memory if at_once else CopyOnWrite(SqliteDatabase(source, place), memory, lambda *_: _fill(copy, source, place))
-
-
-def _fill(copy: sqlite3.Connection, source: sqlite3.Connection, place: str) -> None:
-    """All of the source, which is closed then."""
-    with reported(place), closing(source):
-        source.execute("BEGIN")
-        source.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes the lock: backup() would wait for it for ever
-        source.backup(copy)
-        _prepared(copy, place)
+    return database
 
 
 def _read_only_uri(path: Path) -> str:
@@ -183,6 +197,8 @@ def _connect(database: str, timeout_seconds: float, deadline_seconds: float, *, 
     at_a_time = min(AT_A_TIME_SECONDS, wait)
     connection = sqlite3.connect(database, timeout=at_a_time, isolation_level=None, uri=uri, factory=_Connection)
     connection.wait_seconds, connection.left_seconds = wait, deadline_seconds
+    if not database:
+        connection.execute(IN_MEMORY)
     connection.row_factory = sqlite3.Row
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")  # a damaged text is reported by its reader
     return connection

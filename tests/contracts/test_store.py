@@ -22,14 +22,16 @@ from jpo.records import (
     Suggestion,
 )
 
-STORES = ("sqlite in memory", "sqlite file", "postgresql")
+STORES = ("sqlite in memory", "sqlite file", "postgresql", "preview of sqlite file", "preview of postgresql")
 SHARED = ("sqlite file", "postgresql")
 CIFAR = Identity("cifar10", "resnet18", "pytorch")
 
 
 @pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, url_of: Callable[[str], str]) -> Iterator[Store]:
-    with open_store(url_of(request.param)) as opened:
+    url = url_of(request.param.removeprefix("preview of "))
+    open_store(url).close()
+    with open_store(url, read_only=request.param.startswith("preview")) as opened:
         yield opened
 
 
@@ -409,6 +411,36 @@ def test_a_read_only_store_is_a_copy_that_can_be_used_and_leaves_nothing(shared_
         assert len(copy.runs_of(DIGITS)) == 2
     with open_store(shared_url) as store:
         assert store.runs_of(DIGITS) == (a_run(),)
+
+
+def test_a_preview_answers_as_the_store_would_if_it_were_kept(shared_url: str) -> None:
+    fuller = replace(a_run("r2", 300.0), outcome=Outcome(50.0, train_loss=0.5), ended_at=310.0)
+    with open_store(shared_url) as store:
+        append(store, a_suggestion("s1", created_at=100.0))
+        append(store, a_suggestion("s2", created_at=200.0))
+        runs = (a_run("r1"), replace(fuller, outcome=Outcome(50.0), ended_at=300.0, fell_silent=True), a_run("e", identity=CIFAR))
+        series = tuple(Series(run.run_id, "cpu_cores", (1.0, 2.0), (0.5, 0.6)) for run in runs[:2])
+        store.record(Finished(runs, watermark=5.0, series=series), now=400.0, identity=DIGITS, source="csv")
+        store.save_agent("digits", b"\0state", expected_version=0)
+
+    def told(store: Store) -> list[object]:
+        new = a_run("läuft\0\x1a", 320.0, given_by="s1")
+        series = (Series("r1", "memory_gib", (1.0,), (2.0,)), Series(new.run_id, "cpu_cores", (1.0,), (0.25,)))
+        told: list[object] = [store.record(Finished((fuller, new, a_run()), series=series), now=500.0)]
+        told.append(store.record(Finished((), watermark=9.0), now=500.0, identity=DIGITS, source="csv"))
+        store.take_over(DIGITS, "csv", "server")
+        store.withdraw("s2", AuditEvent("conflict", 501.0, DIGITS, {"suggestion_id": "s2"}))
+        append(store, a_suggestion("s3", created_at=330.0))
+        told += [store.save_agent("digits", b"\\x00", expected_version=1), store.load_agent("digits"), store.readings(DIGITS)]
+        told += [store.recorded_runs(), store.recorded_runs(DIGITS, limit=2), store.numbers_of_runs(), store.suggestions_of()]
+        told += [store.series_of(run) for run in (a_run(), fuller, new)]
+        told += [store.forget_runs(CIFAR, newest=0, now=502.0), store.forget_series(ended_before=250.0, now=503.0)]
+        return [*told, store.run("r2"), store.audit_records(), verify(store)]
+
+    with open_store(shared_url, read_only=True) as preview:
+        previewed = told(preview)
+    with open_store(shared_url) as store:
+        assert previewed == told(store)
 
 
 def test_a_withdrawn_suggestion_is_followed_by_no_run_and_listed_no_more(store: Store) -> None:

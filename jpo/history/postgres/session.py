@@ -114,14 +114,19 @@ class Connection(psycopg.Connection[Any]):
 
 
 class _TextDumper(StrDumperUnknown):
-    """Writes text; the character 0, which PostgreSQL cannot hold but names may, becomes two others."""
+    """Writes text."""
 
     def dump(self, obj: str) -> Any:
-        return super().dump(obj.replace("\x1a", "\x1a1").replace("\0", "\x1a0") if "\0" in obj or "\x1a" in obj else obj)
+        return super().dump(escaped(obj))
+
+
+def escaped(text: str) -> str:
+    """Text in which the character 0, which PostgreSQL cannot hold but names may, is two others."""
+    return text.replace("\x1a", "\x1a1").replace("\0", "\x1a0") if "\0" in text or "\x1a" in text else text
 
 
 class _EscapedLoader(TextLoader):
-    """Reads text that _TextDumper wrote."""
+    """Reads text that is escaped."""
 
     def load(self, data: Any) -> str:
         text = str(super().load(data))
