@@ -13,12 +13,12 @@ from typing import Any
 from jpo.cost.catalogue import Instance
 from jpo.errors import UsageError, quoted
 from jpo.records import RESOURCES, SAME, Run
+from jpo.wording.numbers import JOULES_PER_KWH
 
 _RELATIVE_WEIGHTS = {"gpus": 2.1, "cpus": 0.04, "memory_gib": 0.005}
 """Weights of a GPU, a CPU and a GiB when no price is known: those of the example jpo.toml, only to rank, never shown as USD."""
 _IDLE_SHARE = 0.02
 """A configuration without GPUs whose CPUs have no price still occupies a machine: this share of one GPU."""
-_JOULES_PER_KWH = 3.6e6
 MOST_LOST = 0.9
 """Share of lost hours on spot instances beyond which costs are those of this one: ten times the price is dear enough."""
 
@@ -85,12 +85,12 @@ def usd_per_hour(parameters: Mapping[str, float], prices: Prices, *, power_watts
 
 def energy_usd(joules: float | None, prices: Prices) -> float | None:
     """Cost of energy; None where it was not measured, or has no price of its own."""
-    return None if joules is None or prices.usd_per_kwh is None else joules / _JOULES_PER_KWH * prices.usd_per_kwh
+    return None if joules is None or prices.usd_per_kwh is None else joules / JOULES_PER_KWH * prices.usd_per_kwh
 
 
 def co2_kg(joules: float | None, prices: Prices) -> float | None:
     """What making this energy emitted; None where one of the two is unknown."""
-    return None if joules is None or prices.kg_co2_per_kwh is None else joules / _JOULES_PER_KWH * prices.kg_co2_per_kwh
+    return None if joules is None or prices.kg_co2_per_kwh is None else joules / JOULES_PER_KWH * prices.kg_co2_per_kwh
 
 
 def cheapest(parameters: Mapping[str, float], prices: Prices) -> Instance | None:

@@ -77,7 +77,8 @@ def sides_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun]) -
     others = [entry.run for entry in recorded if entry.suggestion_id not in since_first]
     before = [run for run in others if latest_start(run) < first.created_at]
     if len(before) < FEWEST:  # whoever set the old values again measured them
-        before += [run for run in others if latest_start(run) >= first.created_at and _reported(first.values.current, run)]
+        old, later = first.values.current, (run for run in others if latest_start(run) >= first.created_at)
+        before += [run for run in later if old.keys() <= run.parameters.keys() and same(run.parameters, old)]
     expected = (made.now for made in effective if made.now.known and same(made.values.current, first.values.current))
     return Sides(
         first.created_at,
@@ -180,10 +181,6 @@ def as_they_ran(
     known = [then.get(entry.run.run_id, entry.run) for entry in recorded]
     reported = {name: value for values in usual_values(known).values() for name, value in values.items()}
     return tuple(run.completed({**otherwise, **reported}) for run in known)
-
-
-def _reported(values: Parameters, run: Run) -> bool:
-    return values.keys() <= run.parameters.keys() and same(run.parameters, values)
 
 
 def _followers(recorded: Sequence[RecordedRun], made: Sequence[Suggestion]) -> tuple[Run, ...]:
