@@ -104,7 +104,7 @@ def test_a_dry_run_that_finds_no_new_run_copies_no_store(project: Project, monke
     assert project.jpo("suggest", "config.ini", "--no-learn", "--offline").code == 0
     for log in project.folder.rglob("*.csv"):
         log.unlink()
-    monkeypatch.setattr("jpo.history.sqlite._fill", lambda *_: pytest.fail("a long history would be copied"))
+    monkeypatch.setattr("jpo.history.sqlite.SqliteCopy.fill", lambda _self: pytest.fail("a long history would be copied"))
     assert project.jpo("suggest", "config.ini", "--dry-run", "--offline").code == 0
 
 

@@ -21,7 +21,8 @@ from made import DIGITS, a_suggestion
 from jpo.errors import StoreError
 from jpo.history import AuditEvent, Store, open_store, verify
 from jpo.history.archive import MAX_LINE_BYTES, export_lines, import_lines, read_lines
-from jpo.history.migrations import MIGRATIONS, migrate
+from jpo.history.migrations import migrate
+from jpo.history.postgres import schema
 from jpo.history.rows import TABLES
 from jpo.records import (
     Finished,
@@ -259,7 +260,7 @@ def test_the_same_columns_stand_in_both_schemas_and_in_the_archive(url_of: Calla
     del found["schema_version"]
     assert found == {name: set(table.columns) for name, table in TABLES.items()}
     assert postgres.sql("SELECT version FROM jpo.schema_version", url.partition("@/")[2].partition("?")[0]) == str(
-        len(MIGRATIONS)
+        len(schema.MIGRATIONS)
     )
     for name, table in TABLES.items():
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:

@@ -1,8 +1,7 @@
-"""Schema of the PostgreSQL store as numbered steps, with the numbers of migrations.py: the same tables in PostgreSQL's SQL.
+"""Schema of the PostgreSQL store as numbered steps, up to the sixth those of migrations.py: the same tables in PostgreSQL's SQL.
 
 Names have no limit in length, but a B-tree's entries have; so what identifies a row is unique by its 64-bit hashes. Text sorts by
-its bytes ("C"), as in SQLite. The version is kept in a table of its own. From the fourth on, steps only add columns: SQLite's are
-taken.
+its bytes ("C"), as in SQLite. The version is kept in a table of its own. Steps that only add columns are SQLite's.
 """
 
 from pathlib import Path
@@ -38,6 +37,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     *(
         tuple(each.replace(" REAL", " DOUBLE PRECISION") for each in step if each.startswith("ALTER TABLE"))
-        for step in migrations.MIGRATIONS[3:]
+        for step in migrations.MIGRATIONS[3:6]
     ),
+    tuple(f"CREATE INDEX {table}_by_model ON {table} USING hash (model)" for table in ("suggestions", "runs", "audit")),
 )
