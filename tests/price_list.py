@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
 import threading
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from answering import answering
@@ -19,9 +22,10 @@ Answer = Callable[["Handler"], None]
 
 @contextmanager
 def moto_server() -> Iterator[str]:
-    """The address of a moto server, which has EC2's instance types and one spot price for all of them."""
+    """The address of a moto server: EC2's instance types, one spot price for all, one image (a region's 900 take seconds)."""
     command = [sys.executable, "-c", "from moto.server import main; main(['-H', '127.0.0.1', '-p', '0'])"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+    known = {**os.environ, "MOTO_AMIS_PATH": str(Path(__file__).with_name("images_of_amazon.json"))}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=known) as process:
         assert process.stderr
         try:
             address = next(found[1] for line in process.stderr if (found := re.search(r"Running on (http://\S+)", line)))
@@ -31,6 +35,11 @@ def moto_server() -> Iterator[str]:
         finally:
             process.terminate()
             drain.join()
+
+
+def forget_all(moto: str) -> None:
+    """A moto server as it began."""
+    urllib.request.urlopen(f"{moto}/moto-api/reset", b"").close()  # noqa: S310 - on loopback
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from amazon import BUCKET, PROFILE, REGION, Amazon, amazon_before
-from price_list import moto_server
+from price_list import forget_all, moto_server
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +32,7 @@ def begin_anew(door: Amazon, clients: dict[str, Any]) -> Callable[[], None]:
     """Moto forgets all that was; it gets slower with each instance that it has ever had."""
 
     def begun() -> None:
-        urllib.request.urlopen(f"{door.moto}/moto-api/reset", b"").close()  # noqa: S310
+        forget_all(door.moto)
         _furnish(clients)
 
     return begun

@@ -14,7 +14,7 @@ pytest.importorskip("moto")
 
 from amazon import BUCKET, DROPPED, OFFERS, PROFILE, REGION, Amazon, amazon_before, as_usual
 from launches import DIGITS
-from price_list import moto_server
+from price_list import forget_all, moto_server
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.aws.attempts import write
@@ -28,9 +28,16 @@ from jpo.plugins.launch.lifecycle import cancel, noted, start
 FAR = "eu-central-1"
 
 
+@pytest.fixture(scope="module")
+def moto() -> Iterator[str]:
+    with moto_server() as address:
+        yield address
+
+
 @pytest.fixture
-def amazon(monkeypatch: pytest.MonkeyPatch) -> Iterator[Amazon]:
-    with moto_server() as moto, amazon_before(moto) as server:
+def amazon(moto: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Amazon]:
+    forget_all(moto)
+    with amazon_before(moto) as server:
         for name in ("AWS_PROFILE", "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_SESSION_TOKEN"):
             monkeypatch.delenv(name, raising=False)
         for name, value in server.environment.items():
