@@ -36,10 +36,10 @@ quick: .venv/.dev  ## the unit tests that need neither torch nor a server: at ev
 	@$(call pytest,quick,0)
 
 unit: .venv/.dev services  ## the unit tests alone, in a minute
-	@$(call pytest,units,0)
+	@$(call pytest,units,1)
 
 rest: .venv/.dev services .venv/.npm  ## all others but the slow ones
-	@$(call pytest,rest,2)
+	@$(call pytest,rest,3)
 
 slow: .venv/.dev services .venv/.npm  ## tests that train for real, make installations or play a benchmark; CI runs them too
 	@$(call pytest,slow,2)

@@ -67,6 +67,7 @@ class Door(BaseHTTPRequestHandler):
 
     server: Amazon
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # a body after its head would wait 40 ms for the client
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))

@@ -30,7 +30,7 @@ from typing import Any, cast
 import hypothesis
 import pytest
 from mlflow_runs import server_command
-from parts import PARTS, WithoutTorch, belongs, longest_last, may_hold, refused
+from parts import PARTS, WithoutTorch, belongs, longest_first, may_hold, refused
 from slurm_cluster import PACKAGES, PROGRAMS, SBIN, Cluster, cluster_in
 
 from jpo.wording import hidden
@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         others = [item for item in items if not belongs(part, item)]
         items[:] = [item for item in items if belongs(part, item)]
         config.hook.pytest_deselected(items=others)
-    assert not (gone := longest_last(items)), f"LONGEST in tests/parts.py names {gone}"
+    assert not (gone := longest_first(items)), f"LONGEST in tests/parts.py names {gone}"
     gc.set_threshold(50_000, 20, 20)  # what is imported stays to the end: looked through less often
 
 

@@ -20,18 +20,18 @@ PARTS = ("units", "rest", "slow", "quick")
 MARK = "pytest.mark.slow"
 TESTS = Path(__file__).parent
 NO_UNITS = (
-    "benchmarks",
-    "commands",
-    "contracts",
-    "end_to_end",
-    "examples",
-    "golden",
-    "learning",
-    "pipelines",
-    "plugins/ci",
-    "plugins/launch/engines",
-    "plugins/launch/story",
-    "plugins/page",
+    "benchmarks/",
+    "commands/",
+    "contracts/",
+    "end_to_end/",
+    "examples/",
+    "golden/",
+    "learning/",
+    "pipelines/",
+    "plugins/ci/",
+    "plugins/launch/engines/",
+    "plugins/launch/story/",
+    "plugins/page/",
     "test_docs.py",
     "test_packaging.py",
     "test_website.py",
@@ -56,26 +56,40 @@ SERVICES = {
 """Fixtures that start a server, or stand for what Debian or npm brings; all others that need one ask these."""
 LONGEST = (
     "commands/test_attacks",
-    "plugins/launch/story/optimize/test_loop",
     "plugins/launch/engines/aws/test_launcher",
-    "pipelines/test_github",
-    "pipelines/test_gitlab",
     "plugins/launch/engines/aws/test_faults",
-    "pipelines/test_without_a_server",
+    "pipelines/test_gitlab",
     "plugins/page/test_report_page",
-    "golden/test_golden",
-    "learning/test_release",
-    "commands/test_values_in_force",
-    "pipelines/test_learning",
-    "plugins/launch/engines/kubernetes/test_faults",
-    "golden/test_reworded",
-    "learning/test_continual",
-    "commands/test_learn",
     "plugins/launch/engines/slurm/test_launcher",
+    "plugins/launch/story/optimize/test_loop",
+    "pipelines/test_github",
+    "plugins/launch/engines/kubernetes/test_faults",
+    "golden/test_golden",
+    "contracts/test_store",
+    "test_website_in_a_browser",
+    "commands/test_faults",
+    "plugins/ci/code_host/test_persist",
+    "commands/test_robustness",
+    "commands/test_values_in_force",
+    "contracts/test_postgres",
+    "commands/test_learn",
+    "commands/test_suggest",
+    "plugins/launch/engines/local/test_launcher",
+    "commands/doctor/test_drill",
     "end_to_end/test_prometheus",
+    "benchmarks/test_fuzz",
+    "learning/test_named_policies",
+    "benchmarks/test_faults",
+    "plugins/launch/engines/kubernetes/test_launcher",
+    "commands/test_frozen_store",
+    "learning/test_release",
+    "benchmarks/test_many_files",
+    "golden/test_reworded",
     "commands/test_rollback",
+    "contracts/test_deadline",
+    "plugins/launch/engines/aws/test_supervisor",
 )
-"""Modules of a quarter of a minute and more, which begin last, the longest first: so none of them ends long after all others."""
+"""Modules of a dozen seconds and more, which begin first, the longest before all: so none of them is left at the end, alone."""
 
 
 class WithoutTorch(PathFinder):
@@ -87,7 +101,7 @@ class WithoutTorch(PathFinder):
 
 
 def is_unit(module: Path) -> bool:
-    return not any(module.is_relative_to(TESTS / other) for other in NO_UNITS)
+    return not module.relative_to(TESTS).as_posix().startswith(NO_UNITS)
 
 
 def may_hold(part: str, module: Path) -> bool:
@@ -107,8 +121,8 @@ def refused(part: str | None, fixture: str) -> bool:
     return part == "quick" and fixture in SERVICES
 
 
-def longest_last(items: list[pytest.Item]) -> Sequence[str]:
-    """Puts the modules of LONGEST behind all others; the names in it that no module has."""
-    last = {TESTS / f"{name}.py": place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: last.get(item.path, -1))
-    return [str(path) for path in last if not path.exists()]
+def longest_first(items: list[pytest.Item]) -> Sequence[str]:
+    """Puts the modules of LONGEST before all others; the names in it that no module has."""
+    place = {TESTS / f"{name}.py": number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
+    return [str(path) for path in place if not path.exists()]
