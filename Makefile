@@ -27,15 +27,15 @@ demo: .venv/.slim  ## a suggestion for the quickstart's training job, from its r
 	  run jpo suggest config.ini && { run diff before.ini config.ini || [[ $$? == 1 ]]; } && run jpo audit verify
 	@printf '\nEverything is in .demo; continue there with ../$(BIN)/jpo explain, or --help.\n'
 
-# First the unit tests, in a minute; where one fails the rest does not begin, or with make -k it does. The rest has two processes more
-# than cores, since many tests wait for a server, a cluster or a limit. A module of tests goes to one process as a whole (it starts
+# First the unit tests; where one fails the rest does not begin, or with make -k it does. Units have one process more than cores, the
+# rest three, since many tests wait for a server, a cluster or a limit. A module of tests goes to one process as a whole (it starts
 # its servers once). What is compiled is kept: the tests start some hundred processes which import jpo. tests/parts.py has the parts.
 test: unit rest  ## all tests but the slow ones, real servers included; PYTEST="-k edit" for some, PYTEST="-n 0" without xdist
 
 quick: .venv/.dev  ## the unit tests that need neither torch nor a server: at every change
 	@$(call pytest,quick,0)
 
-unit: .venv/.dev services  ## the unit tests alone, in a minute
+unit: .venv/.dev services  ## the unit tests alone, in two or three minutes
 	@$(call pytest,units,1)
 
 rest: .venv/.dev services .venv/.npm  ## all others but the slow ones
