@@ -281,7 +281,7 @@ class Settings(SettingsTable):
         prices: PricesTable | None = others.data.get("prices")
         if prices is None or not isinstance(given, Mapping):
             return given
-        known = {name: read for name, read in WITH_PRICES.items() if isinstance(given.get(name), str)}
+        known = {name: read for name, read in WITH_PRICES.items() if not isinstance(given.get(name), bool | None)}
         return {**given, **{name: read(given[name], prices.model_dump(), name) for name, read in known.items()}}
 
     @field_validator("sla")

@@ -24,7 +24,7 @@ ROWS = [  # target, limit, rule, a forecast that keeps it, one that breaks it
     ("cpu_util_min", 0.3, "cpu_utilisation_within_sla", 0.3, 0.0),
     ("val_loss_max", -1.5, "val_loss_within_sla", -2.0, -1.4),
     ("accuracy_min", 0.9, "accuracy_within_sla", 0.91, 0.89),
-    ("energy_max", 7.2e6, "energy_within_sla", 7.2e6, 7.3e6),
+    ("energy_max", "2 kWh", "energy_within_sla", 7.2e6, 7.3e6),
 ]
 
 
@@ -39,7 +39,7 @@ def the_one(name: str, limit: float, value: float) -> Violation:
 
 @pytest.mark.parametrize(("name", "limit", "rule", "kept", "broken"), ROWS)
 def test_a_target_is_judged_by_the_forecast_and_only_if_there_is_one(
-    name: str, limit: float, rule: str, kept: float, broken: float
+    name: str, limit: object, rule: str, kept: float, broken: float
 ) -> None:
     limits, quantity = limits_from({"sla": {name: limit}}), TARGETS[name].quantity
     assert not found(limits, Facts())

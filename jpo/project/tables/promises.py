@@ -53,8 +53,8 @@ class SlaTable(BaseModel):
     """Targets that a run must meet, cost in USD or as "12 EUR"; what is left out is not promised, and by default nothing is.
 
     A promise is held against the forecast of what is suggested and against what was measured of runs; where nothing is known
-    (no prices, nothing measured) it is neither kept nor broken. Losses may be below 0. The energy of GPUs is in
-    joules, or "12 kWh", or "5 kg" of CO2 where [prices] has `kg_co2_per_kwh`.
+    (no prices, nothing measured) it is neither kept nor broken. Losses may be below 0. The energy of GPUs has its unit:
+    "12 kWh", or "5 kg" of CO2 where [prices] has `kg_co2_per_kwh`.
     """
 
     model_config = STRICT
@@ -66,7 +66,7 @@ class SlaTable(BaseModel):
     cpu_util_min: Share | None = None
     val_loss_max: Annotated[float, Field(allow_inf_nan=False)] | None = None
     accuracy_min: Share | None = None
-    energy_max: Amount | None = None
+    energy_max: Annotated[Limit, WithJsonSchema(TEXT_TOO)] | None = None
 
     @field_validator("*", mode="before")
     @classmethod

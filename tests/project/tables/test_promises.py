@@ -54,6 +54,8 @@ def test_amounts_have_their_unit_and_money_that_of_the_prices(tmp_path: Path) ->
     assert settings(tmp_path, emitted).values.sla.targets == {"energy_max": pytest.approx(5 * 3.6e6)}
     with pytest.raises(UsageError, match=r"energy_max: '2 kg': \[prices\] kg_co2_per_kwh does not say what a kWh emits"):
         settings(tmp_path, '[sla]\nenergy_max = "2 kg"\n')
+    with pytest.raises(UsageError, match=r"energy_max: 12 is not an energy"):
+        settings(tmp_path, "[sla]\nenergy_max = 12\n")
     with pytest.raises(UsageError, match=r"cost_max: '12 GBP': \[prices\] does not say what GBP is worth"):
         settings(tmp_path, prices + '[sla]\ncost_max = "12 GBP"\n')
     with pytest.raises(UsageError, match=r"sla.memory_max_gib: '64 apples' is not a memory size"):

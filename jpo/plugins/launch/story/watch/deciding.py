@@ -121,7 +121,7 @@ def decide(
 
 
 def carried_out(adjustment: Adjustment, reach: Handle, before: Sequence[Adjustment] = ()) -> Adjustment:
-    """Do it, `before` it others; what the engine does not do is said in the decision. LaunchError JPO-E754: out of reach."""
+    """Do it, `before` it others; what the engine does not do is said in the decision. LaunchError: out of reach, or no stop."""
     entry = read(reach.ledger, reach.entry.job.run_id) or reach.entry
     if entry.engine_id is None or entry.end is not None:
         return replace(adjustment, answer="it is not running")
@@ -133,7 +133,7 @@ def carried_out(adjustment: Adjustment, reach: Handle, before: Sequence[Adjustme
             return replace(adjustment, answer=f"{entry.engine} cannot change what a run uses [{NOT_CARRIED_OUT}]")
         reach.launcher.resize(entry.engine_id, with_kept(held_now(entry.job.needs, before), adjustment.release))
     except LaunchError as error:
-        if error.code == UNREACHABLE:
+        if error.code == UNREACHABLE or adjustment.release is None:  # a login that expired is renewed; a run is not left running
             raise
         return replace(adjustment, answer=f"{error.place}: {error.finding} [{NOT_CARRIED_OUT}]")
     return replace(adjustment, applied=True)

@@ -131,13 +131,14 @@ def test_what_was_refused_is_not_asked_for_again_and_again(handle):
     assert len(decide([RELEASE], reached, APPLY, now=1100.0)[0]) == 1
 
 
-def test_an_engine_that_cannot_be_reached_is_asked_again(handle):
+@pytest.mark.parametrize("code", ["JPO-E754", "JPO-E753"])  # no answer; a login that has expired
+def test_a_stop_that_fails_is_asked_for_again(handle, code):
     class Away(Resizes):
         away = True
 
         def cancel(self, engine_id):
             if self.away:
-                raise LaunchError("cluster", "does not answer", "check it", code="JPO-E754")
+                raise LaunchError("cluster", "does not answer", "check it", code=code)
             super().cancel(engine_id)
 
     reached = handle(Away)
