@@ -79,7 +79,7 @@ def gib(value: object, place: str) -> float | None:
 
 
 def joules(value: object, prices: Mapping[str, object], place: str) -> float | None:
-    """Joules of '12 kWh', or of '2 kg' of CO2 where [prices] says what a kWh emits; None stays None. A bare number has no unit."""
+    """Joules of '12 kWh', or of '2 kg' of CO2 where [prices] says what a kWh emits, but of no bare number; None stays None."""
     if value is None:
         return None
     part = _ENERGY.fullmatch(value.strip()) if isinstance(value, str) else None
