@@ -117,8 +117,7 @@ def settings_for_once(
 
     Raises UsageError: JPO-E305, no deadline; JPO-E803, no amount in a currency that [prices] knows.
     """
-    from jpo.cost import usd_of_text
-    from jpo.project.prices import currency_of
+    from jpo.project.prices import currency_of, usd_of_text
 
     settings = load_settings(config, toml, flags)
     lasting = settings if flags["preference"] is None else load_settings(config, toml, {**flags, "preference": None})

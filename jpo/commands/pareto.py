@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jpo.cost import usd_of_text
 from jpo.errors import UsageError
 from jpo.files.reading import number_or_nan
 from jpo.learning.serving import policy_for
@@ -17,6 +16,7 @@ from jpo.optimizer.pareto.tradeoff import OBJECTIVES, axes_of, front_of
 from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.durations import seconds_or_nan
 from jpo.project.load import LoadedSettings
+from jpo.project.prices import usd_of_text
 from jpo.project.project import open_project, own_metrics
 from jpo.project.request import request_of
 from jpo.records import Currency

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from jpo.cost import usd_of_text
 from jpo.cost.comparison import trade_off
 from jpo.history.undo import pin_notes
 from jpo.optimizer.candidates import admissible_of
@@ -22,7 +21,7 @@ from jpo.optimizer.what_if import Bounds, answer_to
 from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import estimates_of, queue_of
-from jpo.project.prices import market_of
+from jpo.project.prices import market_of, usd_of_text
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.project.trial_logs import read_trials

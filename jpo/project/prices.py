@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+from constraints.amounts import usd
 from jpo import plugin
 from jpo.cost import Instance, Prices, read_catalogue
 from jpo.cost.catalogue import SHIPPED, select
 from jpo.cost.price import price_of_type
+from jpo.errors import UsageError
 from jpo.project.load import LoadedSettings
 from jpo.records import Currency, Note
 
@@ -50,3 +52,15 @@ def currency_of(settings: LoadedSettings) -> Currency:
     """The currency in which reports show amounts."""
     table = settings.values.prices
     return Currency(table.currency, table.per_usd or 1.0)
+
+
+def usd_of_text(text: str, currency: Currency, *, option: str) -> float:
+    """The USD of an amount that [sla] could have: "20", "20 USD", "20EUR" where EUR is the currency of [prices].
+
+    Raises UsageError JPO-E803: it is no amount above 0, or of a currency without a rate.
+    """
+    try:
+        return usd(text, {"currency": currency.code, "per_usd": currency.per_usd}, option) or 0.0
+    except ValueError as error:
+        finding, _, remedy = str(error).removeprefix(f"{option}: ").rpartition("; ")
+        raise UsageError(option, finding, remedy, code="JPO-E803") from error

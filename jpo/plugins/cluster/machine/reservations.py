@@ -51,6 +51,13 @@ class Timetable:
                 return moment, allocation
             place += 1
 
+    def might_begin(self, job: int) -> bool:
+        """Whether as many devices as a job needs stay free from now on for as long as it takes at its fastest."""
+        need = self._simulation.need[job]
+        gpu, wanted = need.gpus > 0, need.tasks * (need.gpus or need.cpus)
+        end = bisect_left(self._times, self._simulation.now + self._simulation.requested[job] / self._simulation.fastest)
+        return self._drawn or all(state.left[gpu] >= wanted for state in self._states[:end])
+
     def _from(self, place: int, job: int, need: Need) -> tuple[Holding, float] | None:
         """A placement that stays free from a moment on for as long as the job takes there, and how long that is."""
         if not self._drawn and id(need) in self._misfits[place]:
@@ -98,12 +105,21 @@ def in_all(states: Sequence[Occupancy]) -> Occupancy:
 def startable(simulation: Simulation, placement: Placement, in_turn: Sequence[int]) -> list[tuple[int, Holding]]:
     """The jobs whose reservation begins now, with what they get. The first of them does not fit by now, or places are drawn.
 
-    The others' are made anew next time. Where places are drawn each reservation draws, whether it begins now or not.
+    The others' are made anew next time, those behind the last that might begin not at all. Where places are drawn each
+    reservation draws, whether it begins now or not.
     """
     if placement.name != "random":
         others = {id(need): need for need in map(simulation.need.__getitem__, in_turn[1:])}
         if not any(placement.fits(simulation.state, need) for need in others.values()):
             return []
-    timetable = Timetable(simulation, placement)
-    reserved = ((job, *timetable.reserve(job)) for job in in_turn)
-    return [(job, allocation) for job, moment, allocation in reserved if moment == simulation.now]
+    timetable, begin = Timetable(simulation, placement), list[tuple[int, Holding]]()
+    last = len(in_turn)
+    for turn, job in enumerate(in_turn):
+        while last > turn and not timetable.might_begin(in_turn[last - 1]):
+            last -= 1
+        if last == turn:
+            break
+        moment, allocation = timetable.reserve(job)
+        if moment == simulation.now:
+            begin.append((job, allocation))
+    return begin
