@@ -51,7 +51,7 @@ def _database(url: str, read_only: bool, timeout_seconds: float, deadline_second
     server = open_postgres(url, read_only=read_only, timeout_seconds=timeout_seconds, deadline_seconds=deadline_seconds)
     if server and not read_only:
         return server
-    memory = open_database(None, IN_MEMORY, timeout_seconds, deadline_seconds)
+    memory = open_database(None, server.place if server else IN_MEMORY, timeout_seconds, deadline_seconds)
     return Preview(server, memory) if server else memory
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from made import a_suggestion
 
 from jpo.errors import StoreError
 from jpo.history import AuditEvent, open_store, verify
@@ -101,6 +102,23 @@ def test_a_server_that_ends_idle_sessions_leaves_ours_alone(postgres: Any, url: 
     with open_store(url) as store:
         time.sleep(0.2)
         assert store.audit(AuditEvent("learnt", 1.0)).number == 1
+
+
+def test_a_server_that_ends_idle_transactions_leaves_a_dry_run_alone(postgres: Any, url: str) -> None:
+    open_store(url).close()
+    postgres.sql(f"ALTER DATABASE {database_of(url)} SET idle_in_transaction_session_timeout = '50ms'", "postgres")
+    with open_store(url, read_only=True) as preview:
+        preview.audit(AuditEvent("learnt", 1.0))
+        time.sleep(0.2)
+        assert preview.audit(AuditEvent("learnt", 2.0)).number == 2
+
+
+def test_what_a_dry_run_refuses_is_refused_in_the_name_of_its_store(url: str) -> None:
+    with open_store(url) as store:
+        store.append(a_suggestion(), config="config.ini", source_digest="ab" * 32)
+    with open_store(url, read_only=True) as preview, pytest.raises(StoreError) as caught:
+        preview.append(a_suggestion(), config="config.ini", source_digest="ab" * 32)
+    assert (caught.value.code, caught.value.place) == ("JPO-E508", preview.database.place)
 
 
 def test_a_database_with_a_smaller_alphabet_takes_what_it_can_and_says_why_not_more(postgres: Any, url: str) -> None:
