@@ -7,7 +7,7 @@ undone in the end would need more rights, and have every writer wait for it, sin
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
@@ -43,7 +43,7 @@ class Preview:
         self._until_closed.callback(memory.close)
         self._until_closed.callback(server.close)
         self._taken: dict[str, set[tuple[Any, ...]]] = {}  # by table, the keys of the server's rows that are in memory
-        self._changed = set[str]()
+        self._changed, self._untold = set[str](), set[str]()  # tables; the server does not know how the latter are now
 
     def rows(self, statement: str, values: Mapping[str, object] | None = None) -> Sequence[TableRow]:
         return self._server.rows(self._as_changed(statement), values or {})
@@ -53,6 +53,8 @@ class Preview:
 
     def _as_changed(self, statement: str) -> str:
         read = sorted(self._changed.intersection(re.findall(r"(?:FROM|JOIN) (\w+)", statement)))
+        for name in self._untold.intersection(read):
+            self._show(name)
         over = [_AS_CHANGED.format(name, TABLES[name].order, f"current_setting('jpo.{name}") for name in read]
         return f"WITH {','.join(over)} {statement}" if over else statement
 
@@ -71,7 +73,8 @@ class Preview:
         with self._memory.transaction() as kept:
             kept.steps += changes.steps
         changes.chained += kept.chained
-        self._show({"audit", *(re.split(r"INSERT INTO|UPDATE|DELETE FROM", each)[1].split()[0] for each, _ in statements)})
+        changed = {"audit", *(re.split(r"INSERT INTO|UPDATE|DELETE FROM", each)[1].split()[0] for each, _ in statements)}
+        self._changed, self._untold = self._changed | changed, self._untold | changed
 
     def _take(self, conditions: Mapping[str, str], values: Mapping[str, object]) -> None:
         """Rows of the server into memory, those that have not been there."""
@@ -82,16 +85,15 @@ class Preview:
                     taken.add(key)
                     self._memory.rows(insert_into(name, table.columns), row)
 
-    def _show(self, changed: Collection[str]) -> None:
-        """Let the server know how these tables are now."""
-        self._changed.update(changed)
-        for name in changed:
-            table = TABLES[name]
-            after = self._memory.each(select_all(name, table.columns, table.order))
-            told = ("before", table.order.split(", "), self._taken.get(name, ())), ("after", table.columns, after)
-            for which, columns, rows in told:
-                written = canonical([dict(zip(columns, map(_as_text, row), strict=True)) for row in rows])
-                self._server.rows(f"SELECT set_config('jpo.{name}_{which}', :rows, false)", {"rows": written})
+    def _show(self, name: str) -> None:
+        """Let the server know how a table is now."""
+        table = TABLES[name]
+        after = self._memory.each(select_all(name, table.columns, table.order))
+        told = ("before", table.order.split(", "), self._taken.get(name, ())), ("after", table.columns, after)
+        for which, columns, rows in told:
+            written = canonical([dict(zip(columns, map(_as_text, row), strict=True)) for row in rows])
+            self._server.rows(f"SELECT set_config('jpo.{name}_{which}', :rows, false)", {"rows": written})
+        self._untold.remove(name)
 
     def alone(self) -> AbstractContextManager[None]:
         """For an import, which refuses a store that is not empty."""
