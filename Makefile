@@ -32,8 +32,8 @@ demo: .venv/.slim  ## a suggestion for the quickstart's training job, from its r
 # its servers once). What is compiled is kept: the tests start some hundred processes which import jpo. tests/parts.py has the parts.
 test: unit rest  ## all tests but the slow ones, real servers included; PYTEST="-k edit" for some, PYTEST="-n 0" without xdist
 
-quick: .venv/.dev  ## the unit tests that need neither torch nor a server: at every change
-	@$(call pytest,quick,0)
+quick: .venv/.dev  ## the unit tests of the core that need neither torch nor a server: at every change
+	@$(call pytest,quick,1)
 
 unit: .venv/.dev services  ## the unit tests alone, in two or three minutes
 	@$(call pytest,units,1)

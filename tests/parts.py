@@ -2,7 +2,7 @@
 
 - `units` and `rest` are `make test`: first what takes milliseconds each, then commands, servers and pipelines.
 - `slow` is all that is marked so: it trains for real, makes installations, or plays a benchmark. CI runs it behind the others.
-- `quick` are the units that need neither torch nor a service: for every change.
+- `quick` are the units of the core that need neither torch nor a service: for every change.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def may_hold(part: str, module: Path) -> bool:
     """Whether a file has tests of this part; what has none is not even imported."""
     if part == "slow":
         return not is_unit(module) and MARK in module.read_text(encoding="utf-8")
-    return is_unit(module) == (part != "rest")
+    return is_unit(module) == (part != "rest") and not (part == "quick" and module.is_relative_to(TESTS / "plugins"))
 
 
 def belongs(part: str, item: pytest.Item) -> bool:
