@@ -83,13 +83,14 @@ def joules(value: object, prices: Mapping[str, object], place: str) -> float | N
     if value is None:
         return None
     part = _ENERGY.fullmatch(value.strip()) if isinstance(value, str) else None
+    number, unit = part.groups() if part else ("", "")
     emitted = number_of(prices.get("kg_co2_per_kwh"), "[prices] kg_co2_per_kwh", above=0)
     units = JOULES if emitted is None else {**JOULES, "kg": JOULES["kWh"] / emitted}
-    if part and part[2] == "kg" and emitted is None:
+    if unit == "kg" and emitted is None:
         raise ValueError(f"{place}: {quoted(value)}: [prices] kg_co2_per_kwh does not say what a kWh emits; write it in kWh")
-    if part is None or part[2] not in units:
+    if unit not in units:
         raise ValueError(f'{place}: {quoted(value)} is not an energy; write e.g. "12 kWh", or "5 kg" of CO2')
-    return (number_of(part[1], place, above=0) or 0.0) * units[part[2]]
+    return (number_of(number, place, above=0) or 0.0) * units[unit]
 
 
 def share(value: object, place: str) -> float | None:

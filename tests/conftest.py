@@ -74,7 +74,7 @@ def no_secrets_of_other_tests() -> None:
 
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> None:
     if refused(request.config.getoption("part"), fixturedef.argname):
-        fixturedef.func = lambda **_: pytest.skip("needs a service")
+        fixturedef.func = lambda **_: pytest.skip("needs a service")  # raised here, it would leave a module's fixture half set up
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -68,28 +68,8 @@ LONGEST = (
     "contracts/test_store",
     "test_website_in_a_browser",
     "commands/test_faults",
-    "plugins/ci/code_host/test_persist",
-    "commands/test_robustness",
-    "commands/test_values_in_force",
-    "contracts/test_postgres",
-    "commands/test_learn",
-    "commands/test_suggest",
-    "plugins/launch/engines/local/test_launcher",
-    "commands/doctor/test_drill",
-    "end_to_end/test_prometheus",
-    "benchmarks/test_fuzz",
-    "learning/test_named_policies",
-    "benchmarks/test_faults",
-    "plugins/launch/engines/kubernetes/test_launcher",
-    "commands/test_frozen_store",
-    "learning/test_release",
-    "benchmarks/test_many_files",
-    "golden/test_reworded",
-    "commands/test_rollback",
-    "contracts/test_deadline",
-    "plugins/launch/engines/aws/test_supervisor",
 )
-"""Modules of a dozen seconds and more, which begin first, the longest before all: so none of them is left at the end, alone."""
+"""Modules of half a minute and more, which begin first, the longest before all: so none of them is left at the end, alone."""
 
 
 class WithoutTorch(PathFinder):

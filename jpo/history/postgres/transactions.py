@@ -42,7 +42,7 @@ _SESSION = """
            set_config('statement_timeout', :statement, false),
            set_config('extra_float_digits', '1', false),  -- numbers are returned exactly
            set_config('default_transaction_isolation', 'read committed', false),  -- the lock's next owner sees what was written
-           (SELECT max(set_config(name, '0', false)) FROM pg_settings WHERE name LIKE 'idle%session_timeout'),  -- it may be long
+           (SELECT max(set_config(name, '0', false)) FROM pg_settings WHERE name LIKE 'idle%session_timeout'),  -- pauses are long
            set_config('synchronous_commit', CASE setting WHEN 'off' THEN 'on' ELSE setting END, false)
     FROM (SELECT current_setting('synchronous_commit') AS setting) AS today
 """

@@ -26,7 +26,9 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "quickstart"
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The example, with a store."""
-    shutil.copytree(EXAMPLE, tmp_path / "project")
+    shutil.copytree(
+        EXAMPLE, tmp_path / "project", ignore=shutil.ignore_patterns("__pycache__")
+    )  # of a test that imports record.py
     monkeypatch.chdir(tmp_path / "project")
     assert run(["suggest", "config.ini", "--offline", "--no-learn", "--dry-run"]) == 0
     assert run(["observe", "--for", "config.ini", "--offline"]) == 0

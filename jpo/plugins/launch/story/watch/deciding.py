@@ -125,15 +125,15 @@ def carried_out(adjustment: Adjustment, reach: Handle, before: Sequence[Adjustme
     entry = read(reach.ledger, reach.entry.job.run_id) or reach.entry
     if entry.engine_id is None or entry.end is not None:
         return replace(adjustment, answer="it is not running")
+    if adjustment.release is None:
+        reach.launcher.cancel(entry.engine_id)  # if it is refused it is tried again: a login that has expired is renewed
+        return replace(adjustment, applied=True)
+    if not isinstance(reach.launcher, Resizable):
+        return replace(adjustment, answer=f"{entry.engine} cannot change what a run uses [{NOT_CARRIED_OUT}]")
     try:
-        if adjustment.release is None:
-            reach.launcher.cancel(entry.engine_id)
-            return replace(adjustment, applied=True)
-        if not isinstance(reach.launcher, Resizable):
-            return replace(adjustment, answer=f"{entry.engine} cannot change what a run uses [{NOT_CARRIED_OUT}]")
         reach.launcher.resize(entry.engine_id, with_kept(held_now(entry.job.needs, before), adjustment.release))
     except LaunchError as error:
-        if error.code == UNREACHABLE or adjustment.release is None:  # a login that expired is renewed; a run is not left running
+        if error.code == UNREACHABLE:
             raise
         return replace(adjustment, answer=f"{error.place}: {error.finding} [{NOT_CARRIED_OUT}]")
     return replace(adjustment, applied=True)
